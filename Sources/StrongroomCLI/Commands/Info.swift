@@ -56,7 +56,7 @@ struct Info: Reporting {
                 let own = target.isClear ? nil : secret
                 facts.add(
                     try target.details(own), target.settings, isClear: target.isClear,
-                    isRawKey: own?.isUsedAsKey ?? false || target.inspection.hasKeyFile)
+                    isRawKey: own?.isUsedAsKey ?? false || target.inspection.hasSlotFile)
             }
             if !output.json { try Console.output((isFirst ? "" : "\n") + facts.description) }
             isFirst = false

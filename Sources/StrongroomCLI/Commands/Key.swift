@@ -13,9 +13,9 @@ struct Key: Reporting {
             secret was given.
 
             export writes the data key and its salt, 96 hexadecimal digits, to a new file or to standard output: with \
-            it, --raw-key-file and the sqlcipher shell open the database without a slot. backup writes the key file to \
-            a new file, and restore puts one back. Until rotate --data-key, a secret that was removed opens older \
-            copies of the key file, and with them the database.
+            it, --raw-key-file and the sqlcipher shell open the database without a slot. backup writes the slot file \
+            to a new file, and restore puts one back. Until rotate --data-key, a secret that was removed opens older \
+            copies of the slot file, and with them the database.
 
             After a failure, either every change was made or none was.
             """,
@@ -27,7 +27,7 @@ struct Key: Reporting {
         (line: "strongroom key add notes.db --recovery-code", what: "prints a code to write down"),
         (line: "strongroom key passwd notes.db", what: "changes the passphrase, whatever the size of the database"),
         (line: "strongroom key remove notes.db laptop", what: "removes a slot"),
-        (line: "strongroom key backup notes.db notes.keys", what: "copies the key file"),
+        (line: "strongroom key backup notes.db notes.keys", what: "copies the slot file"),
     ]
 
     enum Action: String, ExpressibleByArgument, CaseIterable {
@@ -60,7 +60,7 @@ struct Key: Reporting {
     @Flag(help: "With add, make a code that a person can write down and type.")
     var recoveryCode = false
 
-    @Flag(help: "With restore, replace the present key file.")
+    @Flag(help: "With restore, replace the present slot file.")
     var force = false
 
     var database: String? { file }
@@ -90,7 +90,7 @@ struct Key: Reporting {
     func run() throws {
         let target = try Target(file, format)
         try target.requireEncrypted()
-        guard target.inspection.hasKeyFile || action == .restore else {
+        guard target.inspection.hasSlotFile || action == .restore else {
             throw Failure(reason: .unfitKeySlots, file: file)!
         }
         switch action {
@@ -128,7 +128,7 @@ extension Key {
             found = try attributing(to: file) { try slots.slots }
         } else {
             found = target.inspection.keySlots
-            // Throws what is wrong with the key file.
+            // Throws what is wrong with the slot file.
             if found.isEmpty { _ = try attributing(to: file) { try DatabaseFile.keySlots(path: target.place.path) } }
         }
         guard !output.json else { return try done([("slots", .list(found.map(\.json)))], "") }
@@ -196,8 +196,8 @@ extension Key {
         try done(
             [("slot", removed.json)],
             """
-            slot \(removed.id) (\(removed.label)) was removed. Its secret opens older copies of the key file, and with \
-            them the database, until: strongroom rotate --data-key
+            slot \(removed.id) (\(removed.label)) was removed. Its secret opens older copies of the slot file, and \
+            with them the database, until: strongroom rotate --data-key
             """)
     }
 
@@ -241,15 +241,15 @@ extension Key {
         try done(
             [("backup", .text(name!))],
             """
-            \(name!) has the key file. The secrets of its slots open the database with it.
+            \(name!) has the slot file. The secrets of its slots open the database with it.
             """)
     }
 
     private func restore(_ target: Target) throws {
         let backup = try Place(name!)
-        guard force || !target.inspection.hasKeyFile else {
+        guard force || !target.inspection.hasSlotFile else {
             throw Failure(
-                .other, file: file, "it has a key file already; nothing was changed",
+                .other, file: file, "it has a slot file already; nothing was changed",
                 remedy: "Replace it with --force")
         }
         let slots = try passphrase.unlocking(file) { secret, _ in
@@ -260,7 +260,7 @@ extension Key {
         }
         let found = try attributing(to: file) { try slots.slots }
         let count = counted(found.count, "slot")
-        try done([("slots", .list(found.map(\.json)))], "its key file was restored, with \(count).")
+        try done([("slots", .list(found.map(\.json)))], "its slot file was restored, with \(count).")
     }
 }
 

@@ -43,8 +43,9 @@ extension Failure {
     private init?(surroundings error: DatabaseError, file: String) {
         let status: Status
         switch error.reason {
-        case .damagedSalt, .contradictoryHeader, .damagedKeyFile, .forgedKeyFile: status = .damaged
-        case .unfitSaltFile, .nameTooLong, .unfitLibrary, .unfitKeyFile, .newerKeyFile, .foreignKeyFile, .olderKeyFile,
+        case .damagedSalt, .contradictoryHeader, .damagedSlotFile, .forgedSlotFile: status = .damaged
+        case .unfitSaltFile, .nameTooLong, .unfitLibrary, .unfitSlotFile, .newerSlotFile, .foreignSlotFile,
+            .olderSlotFile,
             .unfitKeySlots, .unfitKeySlot, .existingKeySlot, .missingKeySlot, .lastKeySlot, .droppedKeySlots,
             .weakKeyCost, .excessiveKeyCost, .unsupportedDerivation, .missingKey, .keyStoreLocked, .keyStoreFailed:
             status = .other

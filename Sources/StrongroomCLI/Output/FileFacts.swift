@@ -17,9 +17,9 @@ struct FileFacts: CustomStringConvertible {
             ("hasRollbackJournal", .bool(inspection.hasRollbackJournal)),
             ("hasSaltFile", .bool(inspection.hasSaltFile)),
             ("isRotationPending", .bool(inspection.isRotationPending)),
-            ("hasKeyFile", .bool(inspection.hasKeyFile)),
+            ("hasSlotFile", .bool(inspection.hasSlotFile)),
             ("keySlots", .list(inspection.keySlots.map(\.json))),
-            ("keyFileProblems", .list(inspection.keyFileProblems.map { .text($0.rawValue) })),
+            ("slotFileProblems", .list(inspection.slotFileProblems.map { .text($0.rawValue) })),
             ("sqliteVersion", .text(Versions.sqlite)),
             ("hasWALResetBug", .bool(Database.libraryHasWALResetBug)),
             // All connections of this program are fenced if the library has the bug.
@@ -34,7 +34,7 @@ struct FileFacts: CustomStringConvertible {
             lines.append(("salt", inspection.hasSaltFile ? "in a file beside the database" : "not beside the database"))
         }
         lines += inspection.keySlots.map { ("slot", $0.line) }
-        lines += inspection.keyFileProblems.map { ("warning", Self.words($0)) }
+        lines += inspection.slotFileProblems.map { ("warning", Self.words($0)) }
         if inspection.isRotationPending {
             lines.append(("rotation", "interrupted or in progress; the next opening ends it"))
         }
@@ -103,12 +103,12 @@ struct FileFacts: CustomStringConvertible {
         lines.map { name, value in name.padding(to: 10) + value }.joined(separator: "\n")
     }
 
-    private static func words(_ problem: KeyFileProblem) -> String {
+    private static func words(_ problem: SlotFileProblem) -> String {
         switch problem {
-        case .unreadable: "the key file cannot be read, or is damaged"
-        case .foreign: "the key file is older than the database expects, or belongs to another one"
+        case .unreadable: "the slot file cannot be read, or is damaged"
+        case .foreign: "the slot file is older than the database expects, or belongs to another one"
         case .noRecoveryCode: "no slot is for a recovery code (strongroom key add --recovery-code)"
-        case .readableByOthers: "every user of this machine can read the key file (chmod o-r)"
+        case .readableByOthers: "every user of this machine can read the slot file (chmod o-r)"
         }
     }
 

@@ -6,8 +6,8 @@ struct Restore: Reporting {
         abstract: "Restore a database from a replica, as it was at any restore point, without its key.",
         discussion: help(
             """
-            OUT appears when each page is proved, with its salt and key files. It opens with the key that the database \
-            had at that point. An existing file is never replaced.
+            OUT appears when each page is proved, with its salt and slot files. It opens with the key that the \
+            database had at that point. An existing file is never replaced.
 
             --signer is the public key that strongroom replicate prints. Without it, a person who can write to \
             DESTINATION can exchange the whole replica. --at-least notices that the end of the history was removed.

@@ -6,7 +6,7 @@ extension Rotate {
     func renewDataKey() throws {
         let file = files[0], target = try Target(file, format)
         try target.requireEncrypted()
-        guard target.inspection.hasKeyFile else { throw Failure(reason: .unfitKeySlots, file: file)! }
+        guard target.inspection.hasSlotFile else { throw Failure(reason: .unfitKeySlots, file: file)! }
         let secret = try passphrase.secret(opening: target)
         let kept = try [secret.key] + keepFile.map { try SecretSource.file($0).read("", option: "keep-file").key }
         let dropped = try attributing(to: file, opening: secret) {
@@ -24,7 +24,7 @@ extension Rotate {
             target, outcome, members,
             """
             every page has a new key, and was checked.\(droppedText(dropped)) \
-            \(ending(outcome, "Former key files do"))
+            \(ending(outcome, "Former slot files do"))
             """)
     }
 
@@ -32,7 +32,7 @@ extension Rotate {
     func createSlots() throws {
         let file = files[0], target = try Target(file, format)
         try target.requireEncrypted()
-        guard !target.inspection.hasKeyFile else {
+        guard !target.inspection.hasSlotFile else {
             throw Failure(
                 .other, file: file, "it has key slots already; nothing was changed",
                 remedy: "Renew the data key with --data-key, or add a slot with: strongroom key add")
@@ -59,7 +59,7 @@ extension Rotate {
     func removeSlots() throws {
         let file = files[0], target = try Target(file, format)
         try target.requireEncrypted()
-        guard target.inspection.hasKeyFile else { throw Failure(reason: .unfitKeySlots, file: file)! }
+        guard target.inspection.hasSlotFile else { throw Failure(reason: .unfitKeySlots, file: file)! }
         let secret = try passphrase.secret(opening: target)
         let opened = try target.reading(secret) { try $0.keySlots().opened }
         guard opened?.kind != .recoveryCode || newPassphrase.isGiven else {
@@ -77,7 +77,7 @@ extension Rotate {
             target, outcome, [],
             """
             every page has a new key, and was checked. It has no key slots; the \(own === secret ? "" : "new ")\
-            \(own.shortNoun) opens it. \(ending(outcome, "Former key files do"))
+            \(own.shortNoun) opens it. \(ending(outcome, "Former slot files do"))
             """)
     }
 

@@ -32,7 +32,7 @@ struct RotationReport {
 
     private var change: JSON { .text(hasSlots ? "passphrase" : "pages") }
 
-    private var hasSlots: Bool { step.target?.inspection.hasKeyFile ?? false }
+    private var hasSlots: Bool { step.target?.inspection.hasSlotFile ?? false }
 
     private var interrupted: String { "an earlier rotation was interrupted when the new \(new) had taken over" }
 

@@ -112,7 +112,7 @@ struct KeyCommandTests {
             ).status == 1)
     }
 
-    @Test("strongroom key backs the key file up, and restores it")
+    @Test("strongroom key backs the slot file up, and restores it")
     func backup() async throws {
         let copy = scratch.path("copy")
         #expect(try await strongroom("key", "backup", database, copy, "--passphrase-file", first).status == 0)
@@ -155,7 +155,7 @@ struct KeyCommandTests {
         #expect(try await slots().count == 1)
     }
 
-    @Test("strongroom backup and vacuum keep the slots, and a new file replaces no key file")
+    @Test("strongroom backup and vacuum keep the slots, and a new file replaces no slot file")
     func copies() async throws {
         let copy = scratch.path("copy.db")
         #expect(
@@ -215,7 +215,7 @@ struct KeyCommandTests {
     @Test("strongroom info shows the slots without a key, and warns of problems of their file")
     func info() async throws {
         func problems() async throws -> [String] {
-            try #require(try await strongroom("info", database, "--json").object["keyFileProblems"] as? [String])
+            try #require(try await strongroom("info", database, "--json").object["slotFileProblems"] as? [String])
         }
         #expect(try await strongroom("info", database).output.contains("mine"))
         #expect(try await problems() == ["noRecoveryCode"])

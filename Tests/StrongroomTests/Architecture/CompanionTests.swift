@@ -74,8 +74,9 @@ struct CompanionTests {
         #expect(all.filter(\.isPublished) == [.salt, .keys])
         #expect(CompanionFile.withState.filter { !$0.isNeeded } == CompanionFile.ofSQLite)
         #expect(
-            Set(SaltFile.Role.allCases.map(\.file) + KeyFiles.Role.allCases.map(\.file)) == Set(all.filter(\.isNeeded)))
+            Set(SaltFile.Role.allCases.map(\.file) + SlotFiles.Role.allCases.map(\.file)) == Set(all.filter(\.isNeeded))
+        )
         for role in SaltFile.Role.allCases { #expect(SaltFile.Role(rawValue: role.rawValue) == role) }
-        #expect(KeyFiles.Role(rawValue: "-salt") == nil)
+        #expect(SlotFiles.Role(rawValue: "-salt") == nil)
     }
 }

@@ -76,7 +76,7 @@ struct KeySlotTruthTests {
         var configuration = Configuration.slots("first")
         configuration.encryption?.keySlots.leastEpoch = first
         try DatabaseQueue(path: path, configuration: configuration).close()
-        #expect(second > 1_700_000_000_000_000 && second < KeyFile.largestEpoch)
+        #expect(second > 1_700_000_000_000_000 && second < SlotFile.largestEpoch)
     }
 
     @Test("A second renewal waits for the readers of the first one, and reports no forgery")
@@ -97,7 +97,7 @@ struct KeySlotTruthTests {
 
     // MARK: - What is beside the database
 
-    @Test("A wrong key beside no key file names the one that a database with slots has")
+    @Test("A wrong key beside no slot file names the one that a database with slots has")
     func missing() throws {
         try makeSlots(path, "first").close()
         try FileManager.default.moveItem(atPath: path + "-keys", toPath: folder.path("kept"))
@@ -110,7 +110,7 @@ struct KeySlotTruthTests {
         #expect(wrong?.reason == .wrongKey && wrong?.recoverySuggestion == nil)
     }
 
-    @Test("A backup from before the slots opens beside today's key file, which stays")
+    @Test("A backup from before the slots opens beside today's slot file, which stays")
     func backupFromBefore() throws {
         try makePlain(path)
         try copy(path, to: folder.path("backup"))
@@ -123,15 +123,15 @@ struct KeySlotTruthTests {
         let restored = try DatabaseQueue(path: path, configuration: plain)
         #expect(try restored.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
         let error = #expect(throws: DatabaseError.self) { try restored.rotateKey(to: .passphrase("third")) }
-        #expect(error?.reason == .foreignKeyFile)
+        #expect(error?.reason == .foreignSlotFile)
         try restored.close()
-        #expect(reason { _ = try value(path, "second") } == .foreignKeyFile)
+        #expect(reason { _ = try value(path, "second") } == .foreignSlotFile)
         #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-keys")) == keys)
     }
 
     @Test(
-        "A key file from before a renewal is no wrong key", arguments: [nil, PlaintextHeader()], ["first", "second"])
-    func olderKeyFile(header: PlaintextHeader?, passphrase: String) throws {
+        "A slot file from before a renewal is no wrong key", arguments: [nil, PlaintextHeader()], ["first", "second"])
+    func olderSlotFile(header: PlaintextHeader?, passphrase: String) throws {
         var configuration = Configuration.slots("first", creating: true)
         configuration.encryption?.plaintextHeader = header
         let pool = try DatabasePool(path: path, configuration: configuration)
@@ -142,7 +142,7 @@ struct KeySlotTruthTests {
         try pool.close()
         #expect(try value(path, passphrase) == 1)
         try Data(before).write(to: URL(fileURLWithPath: path + "-keys"))
-        #expect(reason { _ = try value(path, passphrase) } == .foreignKeyFile)
+        #expect(reason { _ = try value(path, passphrase) } == .foreignSlotFile)
     }
 
     // MARK: - Beside a change

@@ -74,11 +74,11 @@ extension DatabaseFile {
         try requireAbsent(destination)
         let staging = try CopyStaging(beside: destination)
         defer { staging.remove() }
-        let keyFile = try encryption.flatMap { try source.keyFile(forCopyWith: $0.key) }
+        let slotFile = try encryption.flatMap { try source.slotFile(forCopyWith: $0.key) }
         let original = source.isFileStored ? source.filePath : nil
         try staging.create(like: original, isEncrypted: encryption != nil)
         let counts = try write(staging.path)
-        if let keyFile, let encryption { try keyFile.give(to: staging.path, encryption) }
+        if let slotFile, let encryption { try slotFile.give(to: staging.path, encryption) }
         try withDatabase(staging.path, encryption) { copy in
             try copy.stopping(by: progress) { try verify(copy, counts, progress) }
         }

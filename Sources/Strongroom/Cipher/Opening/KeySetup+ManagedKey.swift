@@ -117,7 +117,7 @@ extension KeySetup {
                 database.filePath, because: "\(file) is not empty",
                 advice: "restore the database that it belongs to, or remove it")
         }
-        try KeyFiles(database: database.filePath).requireNone()
+        try SlotFiles(database: database.filePath).requireNone()
         guard configuration.readonly else { return }
         throw DatabaseError.missingKey(
             database.filePath, because: "the database is opened for reading only", advice: "create it first")

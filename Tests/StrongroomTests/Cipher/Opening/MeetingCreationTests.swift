@@ -58,7 +58,7 @@ struct MeetingCreationTests {
     func pair(_ pair: Pair) throws {
         let store = MemoryKeyStore()
         let first = try DatabaseQueue(path: path, configuration: pair.first.configuration(store))
-        // A key file that is there is the second one's, too, or is refused.
+        // A slot file that is there is the second one's, too, or is refused.
         guard let second = try? DatabaseQueue(path: path, configuration: pair.second.configuration(store)) else {
             #expect(pair.first.hasSlots)
             return
@@ -78,7 +78,7 @@ struct MeetingCreationTests {
         #expect(!names.contains("db.sqlite-salt-new"))
     }
 
-    @Test("with slots and without: the loser's key file is gone when the loser was killed", arguments: [false, true])
+    @Test("with slots and without: the loser's slot file is gone when the loser was killed", arguments: [false, true])
     func killedLoser(hasHeader: Bool) throws {
         let without = try DatabaseQueue(path: path, configuration: .encrypted())
         let way = hasHeader ? Way.slotsWithHeader : .slots
@@ -98,7 +98,7 @@ struct MeetingCreationTests {
         #expect(try value(path, "first") == 1)
     }
 
-    @Test("with slots, during whose unlocking another creation ends, make no key file")
+    @Test("with slots, during whose unlocking another creation ends, make no slot file")
     func createdMeanwhile() throws {
         let path = path
         var configuration = Configuration.slots("", creating: true)
@@ -115,8 +115,8 @@ struct MeetingCreationTests {
         #expect(!FileManager.default.fileExists(atPath: path + "-keys"))
     }
 
-    @Test("do not touch a key file that was there before")
-    func earlierKeyFile() throws {
+    @Test("do not touch a slot file that was there before")
+    func earlierSlotFile() throws {
         let other = folder.path("other.sqlite")
         try makeSlots(other, "first").close()
         try FileManager.default.moveItem(atPath: other + "-keys", toPath: path + "-keys")
