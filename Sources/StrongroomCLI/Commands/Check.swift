@@ -33,7 +33,7 @@ struct Check: Reporting {
         try output.end(Self.self, reports) { "\($0) ok, \($1) not" }
     }
 
-    private func check(_ target: Target, _ secret: Secret?) throws -> FileReport {
+    private func check(_ target: Target, _ secret: GivenSecret?) throws -> FileReport {
         let display = ProgressDisplay("checking", files: [(target.name, 1)], progress, quiet: output.quiet)
         let report = try Interruption.deferred { interruption in
             defer { display.clear() }
@@ -78,7 +78,8 @@ struct Check: Reporting {
 extension Target {
     /// Checks the database, with its key or, if it is unencrypted, without one.
     func check(
-        _ secret: Secret?, pagesOnly: Bool = false, _ progress: @escaping (EncryptionProgress) throws -> Void = { _ in }
+        _ secret: GivenSecret?, pagesOnly: Bool = false,
+        _ progress: @escaping (EncryptionProgress) throws -> Void = { _ in }
     ) throws -> IntegrityReport {
         try attributing(to: name, opening: secret) {
             let opening = try isClear ? nil : secret.map { try encryption($0.key) }
@@ -91,7 +92,7 @@ extension Target {
 
 extension Target {
     /// Returns the problems of a report. Damaged pages are named with the table and the rows that they had.
-    fileprivate func problems(_ report: IntegrityReport, _ secret: Secret?) -> [String] {
+    fileprivate func problems(_ report: IntegrityReport, _ secret: GivenSecret?) -> [String] {
         guard report.unauthenticPages?.isEmpty == false, let key = try? secret?.key,
             let found = try? DatabaseFile.damage(path: place.path, encryption: encryption(key))
         else { return report.problems }

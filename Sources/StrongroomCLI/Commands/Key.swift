@@ -222,7 +222,7 @@ extension Key {
 extension Key {
     private func export(_ target: Target) throws {
         let slots = try slots(target)
-        let digits = try slots.withDataKeyAndSalt { Secret(digitsOf: $0) }
+        let digits = try slots.withDataKeyAndSalt { GivenSecret(digitsOf: $0) }
         guard let name else {
             return try digits.show(Self.self, file, [("action", .text(action.rawValue))], json: output.json)
         }
@@ -237,7 +237,7 @@ extension Key {
     private func backup(_ target: Target) throws {
         let slots = try slots(target)
         let text = try attributing(to: file) { try slots.backup() }
-        try text.withUnsafeBytes { try Secret.write($0, toNew: name!) }
+        try text.withUnsafeBytes { try GivenSecret.write($0, toNew: name!) }
         try done(
             [("backup", .text(name!))],
             """

@@ -83,7 +83,7 @@ struct Query: Reporting {
         }
     }
 
-    private func change(_ sql: String, _ target: Target, _ secret: Secret?, _ runner: SQLRunner) throws {
+    private func change(_ sql: String, _ target: Target, _ secret: GivenSecret?, _ runner: SQLRunner) throws {
         try target.writing(secret) { queue in
             if case .alone(let word) = StatementKind(sql) {
                 try queue.inDatabase { try runAlone(word, sql, $0, runner) }
@@ -100,7 +100,7 @@ struct Query: Reporting {
         return String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self)
     }
 
-    private func read(_ sql: String, _ target: Target, _ secret: Secret?, _ runner: SQLRunner) throws {
+    private func read(_ sql: String, _ target: Target, _ secret: GivenSecret?, _ runner: SQLRunner) throws {
         do {
             try target.reading(secret) { db in try db.reading { try runner.run(sql, db, check: refuse) } }
         } catch let failure as Failure where failure.isOfWriting {

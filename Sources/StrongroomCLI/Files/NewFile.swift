@@ -31,7 +31,7 @@ struct NewFile {
 
     /// Makes the database with a progress display. A signal stops it.
     func fill(
-        from source: Place, _ label: String, _ options: ProgressOptions, quiet: Bool, _ secret: Secret? = nil,
+        from source: Place, _ label: String, _ options: ProgressOptions, quiet: Bool, _ secret: GivenSecret? = nil,
         _ write: (_ partial: String, _ progress: @escaping (EncryptionProgress) throws -> Void) throws -> Void
     ) throws {
         let display = ProgressDisplay(label, files: [(source.name, 1)], options, quiet: quiet)

@@ -42,7 +42,7 @@ struct SeveralFiles {
     /// affect the next one.
     func report(
         _ passphrase: PassphraseOptions, isKeyWanted: Bool = true,
-        _ body: (Target, Secret?) throws -> FileReport
+        _ body: (Target, GivenSecret?) throws -> FileReport
     ) throws -> [FileReport] {
         let locked = targets.compactMap { try? $0.get() }.filter { isKeyWanted && !$0.isClear }
         let name = names.count == 1 ? names[0] : counted(names.count, "database")
@@ -68,7 +68,7 @@ struct SeveralFiles {
 extension PassphraseOptions {
     /// Returns the common key of the databases. A typed key must open one of them, and may be typed
     /// three times.
-    func secret(opening targets: [Target], as name: String) throws -> Secret {
+    func secret(opening targets: [Target], as name: String) throws -> GivenSecret {
         guard try source.isTerminal else { return try current(of: name) }
         return try unlocking(name) { secret, _ in
             var refusal: Failure?
@@ -87,7 +87,7 @@ extension PassphraseOptions {
         }
     }
 
-    func secret(opening target: Target) throws -> Secret { try secret(opening: [target], as: target.name) }
+    func secret(opening target: Target) throws -> GivenSecret { try secret(opening: [target], as: target.name) }
 }
 
 extension OutputOptions {

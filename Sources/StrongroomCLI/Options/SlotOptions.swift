@@ -47,7 +47,7 @@ struct SlotOptions: ParsableArguments {
     /// Returns the slot for a secret that comes from `source`.
     ///
     /// - parameter file: the database, for the message.
-    func slot(_ source: SecretSource, _ secret: Secret, of file: String) throws -> NewKeySlot {
+    func slot(_ source: SecretSource, _ secret: GivenSecret, of file: String) throws -> NewKeySlot {
         guard !secret.isUsedAsKey else {
             throw Failure(
                 .other, file: file, "a raw key can't be the secret of a slot; nothing was changed",
@@ -63,7 +63,7 @@ struct SlotOptions: ParsableArguments {
 extension SecretSource {
     /// Returns the kind of a slot for a secret from this source. The place where a passphrase is kept makes it nothing
     /// else; bytes that can't be typed are those of a file.
-    func slotKind(of secret: Secret) -> KeySlot.Kind {
+    func slotKind(of secret: GivenSecret) -> KeySlot.Kind {
         switch self {
         case .credential: .credential
         case .file, .rawKeyFile: secret.isText ? .passphrase : .keyFile

@@ -161,7 +161,7 @@ struct ReportedError: Error {
 /// - parameter secret: the key of the database.
 /// - parameter sparingDisk: true to rethrow errors of the disk, which concern the file that was written.
 func attributing<T>(
-    to file: String, opening secret: Secret? = nil, sparingDisk: Bool = false,
+    to file: String, opening secret: GivenSecret? = nil, sparingDisk: Bool = false,
     _ body: () throws -> T
 ) throws -> T {
     do {

@@ -82,12 +82,13 @@ extension Rotate {
     }
 
     /// Returns the new passphrase if there is one, and the present one otherwise. A data key is not a passphrase.
-    private func secretOfChange(_ present: Secret, _ file: String) throws -> Secret {
+    private func secretOfChange(_ present: GivenSecret, _ file: String) throws -> GivenSecret {
         present.isUsedAsKey || newPassphrase.isGiven ? try newPassphrase.new(for: file) : present
     }
 
     /// Looks for the obstacles that the change would meet, and predicts its outcome. Changes nothing.
-    private func predict(_ target: Target, _ secret: Secret, _ members: [(String, JSON)], _ ending: String) throws {
+    private func predict(_ target: Target, _ secret: GivenSecret, _ members: [(String, JSON)], _ ending: String) throws
+    {
         try Room(for: target).require(for: target.name)
         let locks = FileLocks(path: target.place.path)
         if target.inspection.isRotationPending, locks.isRead {
@@ -128,7 +129,7 @@ extension Rotate {
         if status != .done { throw ReportedError(status: status) }
     }
 
-    private func renew(_ target: Target, _ secret: Secret, _ change: KeySlotRotation) throws -> RotationOutcome {
+    private func renew(_ target: Target, _ secret: GivenSecret, _ change: KeySlotRotation) throws -> RotationOutcome {
         try Room(for: target).require(for: target.name)
         let display = ProgressDisplay(
             "rotating", files: [(target.name, target.inspection.size)], progress, quiet: output.quiet)

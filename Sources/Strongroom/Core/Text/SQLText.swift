@@ -3,7 +3,7 @@
 /// SQLite's compiler is more precise, but only for statements that compile. Errors and logs show others, too.
 package struct SQLText {
     /// The way in which a statement contains a key.
-    enum Secret: Equatable {
+    enum KeyPlace: Equatable {
         /// `PRAGMA key`, `rekey` and their kin.
         case pragma(String)
 
@@ -28,7 +28,7 @@ package struct SQLText {
     /// True if the text only contains space, comments and semicolons.
     private(set) var isBlank = true
 
-    private(set) var secret: Secret?
+    private(set) var secret: KeyPlace?
 
     /// The database that `VACUUM … INTO` copies, in lowercase. Nil for other statements.
     private(set) var copiedSchema: String?

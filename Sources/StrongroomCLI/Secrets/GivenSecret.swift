@@ -3,7 +3,7 @@ import Strongroom
 
 /// The bytes of a passphrase on the way from its source to the library: locked in memory if the system allows it, wiped
 /// on release, and never converted to a `String`.
-final class Secret {
+final class GivenSecret {
     /// The maximum length of a passphrase in bytes.
     static let longest = 65_536
 
@@ -49,7 +49,7 @@ final class Secret {
             switch count {
             case 32, 48: return try Self.rawKey(bytes)
             case 64, 96:
-                guard let digits = Secret(hexadecimal: bytes) else { throw Self.malformedKey }
+                guard let digits = GivenSecret(hexadecimal: bytes) else { throw Self.malformedKey }
                 return try Self.rawKey(digits.bytes)
             default: throw Self.malformedKey
             }
@@ -94,7 +94,7 @@ final class Secret {
         }
     }
 
-    func hasSameBytes(as other: Secret) -> Bool { isRawKey == other.isRawKey && bytes.elementsEqual(other.bytes) }
+    func hasSameBytes(as other: GivenSecret) -> Bool { isRawKey == other.isRawKey && bytes.elementsEqual(other.bytes) }
 
     /// Copies a text that ends with a zero byte.
     func append(_ text: UnsafePointer<CChar>, named name: String) throws {
