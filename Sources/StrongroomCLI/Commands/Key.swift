@@ -156,7 +156,7 @@ extension Key {
         if output.json {
             let members: [(String, JSON)] = [("action", .text(action.rawValue)), ("slot", slot.json)]
             let head = JSON.object(OutputOptions.head(Self.self, file, .done) + members).line.dropLast()
-            try Console.write(head + ",\"recoveryCode\":\"", to: STDOUT_FILENO)
+            try Console.write(head + ",\"recovery_code\":\"", to: STDOUT_FILENO)
         }
         try code.withText { try Console.write($0, to: STDOUT_FILENO) }
         try Console.write(output.json ? "\"}\n" : "\n", to: STDOUT_FILENO)

@@ -90,9 +90,9 @@ private struct GivenSalt {
     var header: Int?
 
     init(path: String) throws {
-        guard access(path, R_OK) == 0 else { throw Failure(errno: errno, ofSlotFile: path, holding: "salt") }
+        guard access(path, R_OK) == 0 else { throw Failure(errno: errno, ofKeyFile: path, holding: "salt") }
         guard let content = FileManager.default.contents(atPath: path) else {
-            throw Failure(errno: EISDIR, ofSlotFile: path, holding: "salt")
+            throw Failure(errno: EISDIR, ofKeyFile: path, holding: "salt")
         }
         let lines = String(decoding: content, as: UTF8.self).split(separator: "\n").map { $0.split(separator: " ") }
         if content.count == 16 {

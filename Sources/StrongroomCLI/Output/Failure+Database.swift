@@ -141,6 +141,6 @@ extension Failure {
             """
         self.init(
             .other, file: file, "its format is that of SQLCipher \(version); nothing was changed",
-            details: [("sqlcipherVersion", .integer(Int64(version)))], remedy: remedy)
+            details: [("sqlcipher_version", .integer(Int64(version)))], remedy: remedy)
     }
 }

@@ -119,7 +119,7 @@ extension Failure {
     }
 
     /// Creates the failure of a system call on a file with a key or a salt.
-    init(errno number: Int32, ofSlotFile file: String, holding noun: String = "key") {
+    init(errno number: Int32, ofKeyFile file: String, holding noun: String = "key") {
         let remedy =
             switch number {
             case EISDIR: "It is a folder: give the file in it"

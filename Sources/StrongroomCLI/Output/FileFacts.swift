@@ -12,18 +12,18 @@ struct FileFacts: CustomStringConvertible {
         members = [
             ("kind", .text(inspection.kind.rawValue)),
             ("size", .integer(inspection.size)),
-            ("pageSize", .optional(inspection.pageSize)),
-            ("walSize", inspection.walSize.map { .integer($0) } ?? .null),
-            ("hasRollbackJournal", .bool(inspection.hasRollbackJournal)),
-            ("hasSaltFile", .bool(inspection.hasSaltFile)),
-            ("isRotationPending", .bool(inspection.isRotationPending)),
-            ("hasSlotFile", .bool(inspection.hasSlotFile)),
-            ("keySlots", .list(inspection.keySlots.map(\.json))),
-            ("slotFileProblems", .list(inspection.slotFileProblems.map { .text($0.rawValue) })),
-            ("sqliteVersion", .text(Versions.sqlite)),
-            ("hasWALResetBug", .bool(Database.libraryHasWALResetBug)),
+            ("page_size", .optional(inspection.pageSize)),
+            ("wal_size", inspection.walSize.map { .integer($0) } ?? .null),
+            ("has_rollback_journal", .bool(inspection.hasRollbackJournal)),
+            ("has_salt_file", .bool(inspection.hasSaltFile)),
+            ("is_rotation_pending", .bool(inspection.isRotationPending)),
+            ("has_slot_file", .bool(inspection.hasSlotFile)),
+            ("key_slots", .list(inspection.keySlots.map(\.json))),
+            ("slot_file_problems", .list(inspection.slotFileProblems.map { .text($0.rawValue) })),
+            ("sqlite_version", .text(Versions.sqlite)),
+            ("has_wal_reset_bug", .bool(Database.libraryHasWALResetBug)),
             // All connections of this program are fenced if the library has the bug.
-            ("isFenced", .bool(Database.libraryHasWALResetBug)),
+            ("is_fenced", .bool(Database.libraryHasWALResetBug)),
         ]
         if let pageSize = inspection.pageSize { lines.append(("page size", "\(pageSize) bytes")) }
         if let walSize = inspection.walSize { lines.append(("WAL", "\(walSize) bytes")) }
@@ -57,13 +57,13 @@ struct FileFacts: CustomStringConvertible {
         ]
         members.removeAll { $0.0 == "pageSize" }
         members += [
-            ("pageSize", .count(details.pageSize)), ("pages", .count(details.pageCount)),
-            ("freePages", .count(details.freePageCount)),
+            ("page_size", .count(details.pageSize)), ("pages", .count(details.pageCount)),
+            ("free_pages", .count(details.freePageCount)),
             ("tables", .count(details.tableCount)), ("indexes", .count(details.indexCount)),
             ("views", .count(details.viewCount)),
-            ("triggers", .count(details.triggerCount)), ("journalMode", .text(details.journalMode)),
-            ("encoding", .text(details.encoding)), ("userVersion", .count(details.userVersion)),
-            ("applicationId", .count(details.applicationID)),
+            ("triggers", .count(details.triggerCount)), ("journal_mode", .text(details.journalMode)),
+            ("encoding", .text(details.encoding)), ("user_version", .count(details.userVersion)),
+            ("application_id", .count(details.applicationID)),
         ]
     }
 
@@ -79,8 +79,8 @@ struct FileFacts: CustomStringConvertible {
         }
         members += [
             ("kdf", isRawKey ? .null : .text(kdf)),
-            ("kdfIterations", isRawKey ? .null : .count(settings.kdfIterations)),
-            ("hmac", .optional(hmac)), ("plaintextHeaderSize", .count(details.plaintextHeaderSize)),
+            ("kdf_iterations", isRawKey ? .null : .count(settings.kdfIterations)),
+            ("hmac", .optional(hmac)), ("plaintext_header_size", .count(details.plaintextHeaderSize)),
         ]
     }
 
@@ -96,7 +96,7 @@ struct FileFacts: CustomStringConvertible {
             former = key
         }
         lines.append(("stored key", text))
-        members += [("storedKey", .text(name)), ("formerKey", former?.json ?? .null)]
+        members += [("stored_key", .text(name)), ("former_key", former?.json ?? .null)]
     }
 
     var description: String {

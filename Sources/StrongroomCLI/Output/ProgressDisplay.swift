@@ -56,8 +56,8 @@ final class ProgressDisplay: Sendable {
         Console.message(
             JSON.object([
                 ("event", .text("progress")), ("file", .text(file)),
-                ("phase", .text(done.phase.rawValue)), ("completedPages", .count(done.completedPageCount)),
-                ("totalPages", .count(done.totalPageCount)), ("percent", .count(percentage)),
+                ("phase", .text(done.phase.rawValue)), ("completed_pages", .count(done.completedPageCount)),
+                ("total_pages", .count(done.totalPageCount)), ("percent", .count(percentage)),
             ]).line)
     }
 }

@@ -13,7 +13,7 @@ extension Rotate {
             try target.reading(secret) { try $0.keySlots().slots(notOpenedBy: kept) }
         }
         guard dropOtherSlots || dropped.isEmpty else { throw refusal(file, dropped) }
-        let members: [(String, JSON)] = [("droppedSlots", .list(dropped.map(\.json)))]
+        let members: [(String, JSON)] = [("dropped_slots", .list(dropped.map(\.json)))]
         guard !dryRun else {
             let count = counted(dropped.count, "slot")
             let ending = dropped.isEmpty ? "" : " \(count) would be dropped: \(names(dropped))."
@@ -105,10 +105,10 @@ extension Rotate {
         try output.done(
             Self.self, target.name,
             [
-                ("outcome", .text("planned")), ("dryRun", .bool(true)), ("changes", .text("pages")),
-                ("bytes", .integer(target.inspection.size)), ("neededBytes", .integer(plan.room.needed)),
-                ("availableBytes", .integer(plan.room.available)),
-            ] + members + [("formerKeyRemains", .bool(status != .done))], status: status,
+                ("outcome", .text("planned")), ("dry_run", .bool(true)), ("changes", .text("pages")),
+                ("bytes", .integer(target.inspection.size)), ("needed_bytes", .integer(plan.room.needed)),
+                ("available_bytes", .integer(plan.room.available)),
+            ] + members + [("former_key_remains", .bool(status != .done))], status: status,
             text: """
                 \(target.name): the \(secret.shortNoun) opens it; \(target.inspection.size) bytes would be encrypted \
                 again.\(ending)\(readers) Nothing was changed.
@@ -124,7 +124,7 @@ extension Rotate {
             Self.self, target.name,
             [
                 ("outcome", .text("rotated")), ("changed", .text("pages")), ("bytes", .integer(target.inspection.size)),
-            ] + members + [("formerKeyRemains", .bool(outcome != .complete))], status: status,
+            ] + members + [("former_key_remains", .bool(outcome != .complete))], status: status,
             text: "\(target.name): \(text)")
         if status != .done { throw ReportedError(status: status) }
     }
@@ -147,7 +147,7 @@ extension Rotate {
     private func refusal(_ file: String, _ dropped: [KeySlot]) -> Failure {
         Failure(
             .other, file: file, "these slots would be dropped: \(names(dropped)); nothing was changed",
-            details: [("droppedSlots", .list(dropped.map(\.json)))],
+            details: [("dropped_slots", .list(dropped.map(\.json)))],
             remedy: "Give their secrets with --keep-file, or allow it with --drop-other-slots")
     }
 

@@ -123,7 +123,7 @@ final class GivenSecret {
                 guard count <= Self.longest else { throw Self.tooLong(name) }
                 return got
             }
-            guard errno == EINTR else { throw Failure(errno: errno, ofSlotFile: name) }
+            guard errno == EINTR else { throw Failure(errno: errno, ofKeyFile: name) }
         }
     }
 

@@ -97,7 +97,7 @@ enum SecretSource {
                 remedy: "Check the options and the environment")
         }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Failure(errno: errno, ofSlotFile: path) }
+        guard descriptor >= 0 else { throw Failure(errno: errno, ofKeyFile: path) }
         defer { close(descriptor) }
         warnIfReadableByAll(descriptor, path)
         return try read(descriptor: descriptor, named: path, isRawKey: isRawKey)

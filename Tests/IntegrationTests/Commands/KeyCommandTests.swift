@@ -143,7 +143,7 @@ struct KeyCommandTests {
             ).status == 0)
         let refused = try await strongroom("rotate", database, "--data-key", "--json", "--passphrase-file", second)
         #expect(refused.status == 1)
-        #expect((try refused.object["droppedSlots"] as? [Any])?.count == 1)
+        #expect((try refused.object["dropped_slots"] as? [Any])?.count == 1)
         #expect(try scratch.bytes("notes.db") == before)
         let pages = try await strongroom(
             "rotate", database, "--data-key", "--drop-other-slots", "--json",
@@ -215,7 +215,7 @@ struct KeyCommandTests {
     @Test("strongroom info shows the slots without a key, and warns of problems of their file")
     func info() async throws {
         func problems() async throws -> [String] {
-            try #require(try await strongroom("info", database, "--json").object["slotFileProblems"] as? [String])
+            try #require(try await strongroom("info", database, "--json").object["slot_file_problems"] as? [String])
         }
         #expect(try await strongroom("info", database).output.contains("mine"))
         #expect(try await problems() == ["noRecoveryCode"])

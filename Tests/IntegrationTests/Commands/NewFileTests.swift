@@ -300,8 +300,8 @@ struct BackupFormatTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try scratch.names() == ["copy.db", "copy.db-salt", "header.db", "header.db-salt", "secret"])
         let info = try await strongroom("info", copy, "--json", "--passphrase-file", secret).object
-        #expect(info["plaintextHeaderSize"] as? Int == 32)
-        #expect(info["pageSize"] as? Int == 8192)
+        #expect(info["plaintext_header_size"] as? Int == 32)
+        #expect(info["page_size"] as? Int == 8192)
     }
 }
 

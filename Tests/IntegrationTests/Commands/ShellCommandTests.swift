@@ -227,7 +227,7 @@ struct ShellCommandTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
         let after = try scratch.bytes("encrypted.sqlite").count
         #expect(after < before)
-        #expect(try outcome.object["pagesBefore"] as? Int == before / 4096)
+        #expect(try outcome.object["pages_before"] as? Int == before / 4096)
         #expect(try outcome.object["pages"] as? Int == after / 4096)
         #expect(try await StockShell(path: database, rawKey: "right").run("SELECT count(*) FROM book;") == "10")
         #expect(try scratch.names() == ["encrypted.sqlite", "secret"])
@@ -319,7 +319,7 @@ struct ProgressTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try scratch.names() == ["clear.sqlite", "out.db", "out.db-salt", "secret"])
         let info = try await strongroom("info", out, "--json", "--raw-key-file", secret).object
-        #expect(info["pageSize"] as? Int == 8192)
-        #expect(info["plaintextHeaderSize"] as? Int == 32)
+        #expect(info["page_size"] as? Int == 8192)
+        #expect(info["plaintext_header_size"] as? Int == 32)
     }
 }

@@ -111,9 +111,9 @@ struct UsageTests {
             #expect(
                 output.contains("with the WAL-reset bug: fenced here, not in other programs that checkpoint") == hasBug)
         }
-        #expect(facts["hasWALResetBug"] as? Bool == hasBug)
-        #expect(facts["isFenced"] as? Bool == hasBug)
-        #expect(version.output.contains(try #require(facts["sqliteVersion"] as? String)))
+        #expect(facts["has_wal_reset_bug"] as? Bool == hasBug)
+        #expect(facts["is_fenced"] as? Bool == hasBug)
+        #expect(version.output.contains(try #require(facts["sqlite_version"] as? String)))
     }
 
     @Test("strongroom without a terminal requires a passphrase file", .enabled(if: PseudoTerminal.isAvailable))
