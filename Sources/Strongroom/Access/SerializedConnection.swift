@@ -69,11 +69,13 @@ final class SerializedConnection: @unchecked Sendable {
         let isReader = group != 0
         if !isReader, !configuration.isSnapshot { followSuspensions(isReader: false) }
         do {
-            try sync(by: accessPath) {
+            try sync(by: accessPath) { database in
                 requireEndOfSetups()
-                try $0.setUp()
-                try prepare($0)
-                $0.connection.noteSetUp()
+                try database.detectingChangedKey {
+                    try database.setUp()
+                    try prepare(database)
+                }
+                database.connection.noteSetUp()
             }
         } catch {
             retire()

@@ -43,13 +43,23 @@ struct Backup: Reporting {
         try target.requireEncrypted()
         let out = try NewFile(destination, replacing: force, sources: [target.place])
         let secret = try passphrase.secret(opening: target)
+        try out.fill(with: target, secret, progress, quiet: output.quiet)
+        try output.done(Self.self, destination, [("source", .text(file))], text: "\(destination): copied and checked.")
+    }
+}
+
+extension NewFile {
+    /// Makes the file an encrypted copy, which opens as the original does.
+    func fill(
+        with target: Target, _ secret: GivenSecret, _ progress: ProgressOptions, quiet: Bool,
+        _ interruption: Interruption? = nil
+    ) throws {
         let original = try target.encryption(secret.key)
         var copy = original
         let size = try target.details(secret).plaintextHeaderSize
         if size > 0, copy.plaintextHeader == nil { copy.plaintextHeader = PlaintextHeader(size: size) }
-        try out.fill(from: target.place, "copying", progress, quiet: output.quiet, secret) { partial, progress in
+        try fill(from: target.place, "copying", progress, quiet: quiet, secret, interruption) { partial, progress in
             try DatabaseFile.migrate(path: target.place.path, to: partial, from: original, as: copy, progress: progress)
         }
-        try output.done(Self.self, destination, [("source", .text(file))], text: "\(destination): copied and checked.")
     }
 }

@@ -2,6 +2,8 @@ import ArgumentParser
 import Strongroom
 
 struct Check: Reporting {
+    static let onlyReads = true
+
     static let configuration = CommandConfiguration(
         abstract: "Authenticate every page of databases, and check structure and foreign keys.",
         discussion: help(

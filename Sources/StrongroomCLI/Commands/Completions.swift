@@ -1,6 +1,8 @@
 import ArgumentParser
 
 struct Completions: Documented {
+    static let onlyReads = true
+
     static let configuration = CommandConfiguration(
         abstract: "Print a completion script for a shell.",
         discussion: help(

@@ -2,6 +2,8 @@ import ArgumentParser
 import Strongroom
 
 struct Info: Reporting {
+    static let onlyReads = true
+
     static let configuration = CommandConfiguration(
         abstract: "Show file facts; with the key, also cipher settings and schema.",
         discussion: help(

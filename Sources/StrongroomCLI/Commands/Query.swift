@@ -44,7 +44,7 @@ struct Query: Reporting {
     @Option(
         name: .customLong("output"),
         help: ArgumentHelp(
-            "The form of the rows: table, csv, or jsonl, one object a line. --json means jsonl.",
+            "The form of the rows: table, csv, json, one array, or jsonl, one object a line. --json means jsonl.",
             valueName: "form"))
     var form = RowForm.table
 
@@ -60,6 +60,7 @@ struct Query: Reporting {
     var write = false
 
     var database: String? { file }
+    var isReading: Bool { !write }
 
     func validate() throws {
         guard sql != nil || (try? passphrase.source.isStandardInput) != true else {

@@ -41,7 +41,7 @@ struct SeveralFiles {
     /// Runs `body` on each database, with the key if one is needed. A failure is printed immediately and does not
     /// affect the next one.
     func report(
-        _ passphrase: PassphraseOptions, isKeyWanted: Bool = true,
+        _ passphrase: PassphraseOptions, isKeyWanted: Bool = true, isReading: Bool = true,
         _ body: (Target, GivenSecret?) throws -> FileReport
     ) throws -> [FileReport] {
         let locked = targets.compactMap { try? $0.get() }.filter { isKeyWanted && !$0.isClear }
@@ -58,6 +58,7 @@ struct SeveralFiles {
             } catch {
                 report = FileReport(file: name, failure: Failure(any: error, file: name))
             }
+            if isReading { report.failure = report.failure?.withoutState }
             if let failure = report.failure, names.count > 1 { Console.message("strongroom: \(failure)") }
             isInterrupted = report.failure?.status == .interrupted
             return report

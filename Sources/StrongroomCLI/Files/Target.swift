@@ -109,14 +109,15 @@ extension Target {
         return try attributing(to: name) { try DatabaseQueue(path: place.path, configuration: configuration) }
     }
 
-    /// Opens the database for writing while `body` runs. A signal stops it.
+    /// Opens the database for writing while `body` runs. A signal stops it, unless `body` watches for signals itself.
     func writing<T>(
-        _ secret: GivenSecret?, _ interruption: Interruption? = nil, _ body: (DatabaseQueue) throws -> T
+        _ secret: GivenSecret?, _ interruption: Interruption? = nil, watchesItself: Bool = false,
+        _ body: (DatabaseQueue) throws -> T
     ) throws -> T {
         try attributing(to: name, opening: secret) {
             let queue = try self.queue(secret?.key) { $0.allowsUnsafeTransactions = true }
             let result = try Interruption.deferred(unless: interruption) { interruption in
-                try interruption.interrupting(queue) { try body(queue) }
+                try watchesItself ? body(queue) : interruption.interrupting(queue) { try body(queue) }
             }
             try queue.close()
             return result

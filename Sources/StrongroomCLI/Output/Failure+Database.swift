@@ -119,12 +119,14 @@ extension Failure {
                 .diskFull, file: file, "the disk is full (\(said)); what had begun is undone",
                 remedy: "Make room, then run this again")
         case (_, .SQLITE_READONLY), (_, .SQLITE_PERM):
-            self.init(.other, file: file, "it cannot be written (\(said))", remedy: permissions)
+            self = Failure(.other, file: file, "it cannot be written (\(said))", remedy: permissions)
+                .naming(rightsOf: file)
             isOfWriting = true
         case (_, .SQLITE_INTERRUPT):
             self.init(.interrupted, file: file, "interrupted; what had begun is undone")
         case (_, .SQLITE_CANTOPEN):
-            self.init(.other, file: file, "it cannot be opened (\(said))", remedy: permissions)
+            self = Failure(.other, file: file, "it cannot be opened (\(said))", remedy: permissions)
+                .naming(rightsOf: file)
         default:
             self.init(.other, file: file, said)
         }

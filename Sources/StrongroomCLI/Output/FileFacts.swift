@@ -44,6 +44,10 @@ struct FileFacts: CustomStringConvertible {
     /// Adds the facts of an opened database.
     mutating func add(_ details: DatabaseFile.Details, _ settings: CipherSettings, isClear: Bool, isRawKey: Bool) {
         lines.removeAll { $0.0 == "page size" }
+        // The key has opened it.
+        if let kind = lines.firstIndex(where: { $0.0 == "kind" }), !isClear, details.plaintextHeaderSize == 0 {
+            lines[kind].1 = "encrypted"
+        }
         lines.append(("pages", "\(details.pageCount) of \(details.pageSize) bytes, \(details.freePageCount) free"))
         if !isClear { addCipher(settings, details, isRawKey: isRawKey) }
         lines += [
@@ -55,7 +59,7 @@ struct FileFacts: CustomStringConvertible {
             ("journal", details.journalMode), ("encoding", details.encoding),
             ("versions", "user_version \(details.userVersion), application_id \(details.applicationID)"),
         ]
-        members.removeAll { $0.0 == "pageSize" }
+        members.removeAll { $0.0 == "page_size" }
         members += [
             ("page_size", .count(details.pageSize)), ("pages", .count(details.pageCount)),
             ("free_pages", .count(details.freePageCount)),

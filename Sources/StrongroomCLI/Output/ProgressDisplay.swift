@@ -41,6 +41,12 @@ final class ProgressDisplay: Sendable {
         }
     }
 
+    /// Shows the progress of work that has no pages.
+    func show(_ file: String, done: Int, of total: Int) {
+        guard form == .bar, total > 0 else { return }
+        bar.withLock { if $0.advance(file, to: min(100, done * 100 / total), of: .writing) { $0.draw() } }
+    }
+
     /// Prints a message. The bar returns with the next step.
     func say(_ text: String) {
         bar.withLock { bar in

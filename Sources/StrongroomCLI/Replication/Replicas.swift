@@ -3,6 +3,8 @@ import Foundation
 import StrongroomReplica
 
 struct Replicas: Reporting {
+    static let onlyReads = true
+
     static let configuration = CommandConfiguration(
         abstract: "List the restore points of a replica.",
         discussion: help(

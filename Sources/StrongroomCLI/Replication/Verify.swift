@@ -3,6 +3,8 @@ import Foundation
 import StrongroomReplica
 
 struct Verify: Reporting {
+    static let onlyReads = true
+
     static let configuration = CommandConfiguration(
         abstract: "Prove every restore point of a replica, without the key.",
         discussion: help(

@@ -61,16 +61,16 @@ enum SecretSource {
         }
     }
 
-    /// Returns a new passphrase. The terminal asks for it twice, because a typing error would lock the file.
+    /// Returns a new passphrase. The terminal asks for it twice, because a typing error would lock the file,
+    /// and again if the two differ.
     func readNew(_ prompt: String, option: String) throws -> GivenSecret {
-        let secret = try read(prompt, option: option)
-        if isTerminal {
-            let again = try read("Repeat passphrase: ", option: option)
-            guard secret.hasSameBytes(as: again) else {
-                throw Failure(.other, "the two passphrases differ; nothing was changed", remedy: "Run this again")
-            }
+        guard isTerminal else { return try read(prompt, option: option) }
+        for _ in 1...3 {
+            let secret = try read(prompt, option: option)
+            if try secret.hasSameBytes(as: read("Repeat passphrase: ", option: option)) { return secret }
+            Console.message("strongroom: the two passphrases differ.")
         }
-        return secret
+        throw Failure(.other, "the two passphrases differed three times; nothing was changed", remedy: "Run this again")
     }
 
     var fileName: String? {

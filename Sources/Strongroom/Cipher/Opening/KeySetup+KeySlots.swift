@@ -47,6 +47,15 @@ extension KeySetup {
         return true
     }
 
+    /// Returns true if the secret of this connection may stand for another key by now: the files that decide on it have
+    /// changed since they were looked at, or its store has another key.
+    func isOvertaken() -> Bool {
+        guard database.isFileStored else { return false }
+        if let look = cipher.slotLook { return (try? slotTraces()).map { $0 != look.seen } ?? false }
+        let isManaged = configuration.encryption?.key.source.managed != nil
+        return isManaged && (try? database.keyProof.wasKeyChanged()) == true
+    }
+
     /// Sets the given key if there is a reason to try it again.
     private func prepareAnotherLook() throws -> Bool {
         guard let look = cipher.slotLook, look.count < SlotLook.most, database.isFileStored,

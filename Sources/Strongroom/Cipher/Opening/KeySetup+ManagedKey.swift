@@ -38,7 +38,11 @@ extension KeySetup {
         {
             return (key, .former(former))
         }
-        found = try found ?? managed.make(requireAbsence)
+        if found == nil {
+            let made = try managed.make(requireAbsence)
+            if made.isNew { cipher.creation.storedKey = (managed, made.key) }
+            found = (made.key, made.entry)
+        }
         if try !configuration.readonly && database.hasNoPage() { try managed.claim() }
         return (found!.key, found!.entry == .current ? .current : .next)
     }

@@ -105,8 +105,11 @@ struct Creation {
     /// of a creation that came too late. Nil if this connection creates no database.
     var absent: Set<CompanionFile>?
 
+    /// The key that this connection has made for the database, and stored.
+    var storedKey: (store: ManagedKey, key: DatabaseKey)?
+
     /// True if the first commit has something to settle.
-    var isPending: Bool { isAnnounced || absent != nil }
+    var isPending: Bool { isAnnounced || absent != nil || storedKey != nil }
 }
 
 /// The files that a connection has looked at for its key.

@@ -136,6 +136,21 @@ package struct SQLText {
         text.contains("key=") || SQLiteURI(text)?.carriesKey == true
     }
 
+    /// Returns true if one of the statements in a text contains a key.
+    package static func mentionsKey(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        return bytes.withUnsafeBufferPointer { all in
+            var start = 0
+            while start < all.count {
+                let statement = SQLText(first: UnsafeBufferPointer(rebasing: all[start...]))
+                if statement.secret != nil { return true }
+                guard statement.length > 0 else { return false }
+                start += statement.length
+            }
+            return false
+        }
+    }
+
     static let keyPragmas: Set<String> = ["key", "hexkey", "textkey", "rekey", "hexrekey", "textrekey"]
 }
 
