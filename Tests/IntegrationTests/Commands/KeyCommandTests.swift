@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import StrongroomCLI
+
 @Suite("strongroom key")
 struct KeyCommandTests {
     let scratch: TemporaryFolder
@@ -264,5 +266,43 @@ struct KeyUsageTests {
         ])
     func usage(_ arguments: [String]) async throws {
         #expect(try await strongroom(arguments).status == 2)
+    }
+
+    static let subcommands = ["list", "add", "passwd", "remove", "export", "backup", "restore"]
+
+    @Test("Each subcommand of strongroom key explains itself, with its own options", arguments: subcommands)
+    func help(_ name: String) async throws {
+        for outcome in [
+            try await strongroom("key", name, "--help"), try await strongroom("help", "key", name),
+        ] {
+            let help = outcome.output
+            #expect(outcome.status == 0 && help.contains("USAGE: strongroom key \(name)"), "\(outcome.errors)")
+            #expect(help.contains("EXAMPLE:\n  strongroom key \(name)") && help.contains("EXIT STATUS:"))
+            #expect(help.contains("--new-passphrase-file") == (name == "add" || name == "passwd"))
+            #expect(help.contains("--cost") == (name == "add" || name == "passwd"))
+            #expect(help.contains("--label") == (name == "add") && help.contains("--recovery-code") == (name == "add"))
+            #expect(help.contains("--force") == (name == "restore"))
+        }
+    }
+
+    @Test("A wrong usage of a subcommand of strongroom key names its help", arguments: subcommands)
+    func usageLine(_ name: String) async throws {
+        let outcome = try await strongroom("key", name)
+        #expect(outcome.errors.hasSuffix("strongroom help key \(name) lists the options.\n"), "\(outcome.errors)")
+        #expect(try await strongroom("key").errors.contains("strongroom help key lists the commands."))
+        let nearest = try await strongroom("key", "lits", "db")
+        #expect(
+            nearest.errors.contains("there is no command key lits") && nearest.errors.contains("Did you mean list?"))
+    }
+
+    @Test("The completions of a slot are those of the database before it")
+    func completions() async throws {
+        let scratch = try TemporaryFolder(), database = scratch.path("notes.db")
+        let secret = try scratch.secret("secret")
+        let create = ["create", database, "--slots", "--label", "laptop", "--cost", "14", "--passphrase-file", secret]
+        #expect(try await strongroom(create).status == 0)
+        let names = SlotNames.completions(["strongroom", "key", "remove", database, ""], 4, "")
+        #expect(names.contains("laptop") && names.count == 2)
+        #expect(SlotNames.completions(["strongroom", "key", "remove", database + "x", ""], 4, "").isEmpty)
     }
 }

@@ -179,6 +179,46 @@ struct KeySlotTruthTests {
         #expect(changes > 0)
     }
 
+    /// A way to open a database for writing.
+    enum Opening: CaseIterable { case queue, pool }
+
+    @Test(
+        "A queue or pool that opens during a change of slots, at any of its locks, opens the database",
+        .timeLimit(.minutes(5)),
+        arguments: [false, true], Opening.allCases)
+    func openedMeanwhile(hadSlots: Bool, opening: Opening) throws {
+        strongroom_faults_install()
+        let model = folder.path("model")
+        try makePlain(model)
+        try change(model, hasSlots: false, journalMode: "wal")
+        if hadSlots { try change(model, hasSlots: true, journalMode: "wal") }
+        var changes = 0, configuration = plain
+        configuration.journalMode = .wal
+        configuration.busyMode = .timeout(5)
+        let step = Form.step(3, "locks of an opening at which another connection changes the slots")
+        for turn in stride(from: Int64(0), to: 90, by: Int64.Stride(step)) {
+            let path = folder.path("\(turn)")
+            try copy(model, to: path)
+            let moment = Turn {
+                if (try? self.change(path, hasSlots: !hadSlots, journalMode: nil)) != nil { changes += 1 }
+            }
+            strongroom_turns_begin(
+                turn, { Unmanaged<Turn>.fromOpaque($0!).takeUnretainedValue().act() }, moment.context)
+            let result = Result { () throws -> Void in
+                switch opening {
+                case .queue: try DatabaseQueue(path: path, configuration: configuration).close()
+                case .pool: try DatabasePool(path: path, configuration: configuration).close()
+                }
+            }
+            let count = strongroom_turns_end()
+            if case .failure(let error as DatabaseError) = result {
+                #expect(error.resultCode == .SQLITE_BUSY, "turn \(turn): \(error)")
+            }
+            if count <= turn { break }
+        }
+        #expect(changes > 0)
+    }
+
     /// Gives slots to the database, or takes them.
     private func change(_ path: String, hasSlots: Bool, journalMode: String?) throws {
         let queue = try DatabaseQueue(path: path, configuration: plain)

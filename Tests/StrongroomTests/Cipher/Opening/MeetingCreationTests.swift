@@ -76,6 +76,21 @@ struct MeetingCreationTests {
         #expect(names.contains("db.sqlite-keys") == way.hasSlots)
         #expect(names.contains("db.sqlite-salt") == (way == .header || way == .slotsWithHeader))
         #expect(!names.contains("db.sqlite-salt-new"))
+        // The key that a loser has made opens nothing.
+        #expect(store.entries == (way == .managed ? [.current] : []))
+    }
+
+    @Test("leave the key of a store that opens the database, whichever connection made the key")
+    func sharedStore() throws {
+        let store = MemoryKeyStore()
+        let maker = try DatabaseQueue(path: path, configuration: .managed(by: store))
+        let other = try DatabaseQueue(path: path, configuration: .managed(by: store))
+        try create(other)
+        try? create(maker)
+        try maker.close()
+        try other.close()
+        #expect(store.entries == [.current])
+        #expect(try rowCount(path, .managed(by: store)) >= 1)
     }
 
     @Test("with slots and without: the loser's slot file is gone when the loser was killed", arguments: [false, true])
@@ -91,7 +106,7 @@ struct MeetingCreationTests {
         _ = killed
     }
 
-    @Test("with slots and without one after the other: what an opening has left that wrote nothing is in nobody's way")
+    @Test("with slots and without one after the other: an opening that wrote nothing leaves nothing that is in the way")
     func leftSalt() throws {
         try DatabaseQueue(path: path, configuration: .encrypted()).close()
         try create(DatabaseQueue(path: path, configuration: .slots("first", creating: true)))
