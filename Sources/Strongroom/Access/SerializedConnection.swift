@@ -214,7 +214,7 @@ final class SerializedConnection: @unchecked Sendable {
         return database
     }
 
-    /// Stops a program that requests a concurrent read where there is no state to read.
+    /// Stops a program that requests a concurrent read when there is no state to read.
     @discardableResult
     func requireWriteOutsideOfTransaction(_ method: String) -> Database {
         guard isAccessed else {
