@@ -139,8 +139,11 @@ static int file_close(sqlite3_file *file) {
 }
 
 static int file_read(sqlite3_file *file, void *bytes, int length, sqlite3_int64 offset) {
-    if (fault_for(((recorded_file *)file)->path, READ) != STRONGROOM_FAULT_NONE) return SQLITE_IOERR_READ;
-    return real(file)->pMethods->xRead(real(file), bytes, length, offset);
+    const char *path = ((recorded_file *)file)->path;
+    if (fault_for(path, READ) != STRONGROOM_FAULT_NONE) return SQLITE_IOERR_READ;
+    int code = real(file)->pMethods->xRead(real(file), bytes, length, offset);
+    if (offset == 0 && strstr(path, "-wal") != NULL) reach(path, STRONGROOM_MOMENT_LOG_HEADER_READ);
+    return code;
 }
 
 static int write_another(sqlite3_file *file, const void *bytes, int length, sqlite3_int64 offset) {

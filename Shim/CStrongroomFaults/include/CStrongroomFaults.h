@@ -62,6 +62,8 @@ typedef enum {
     /// A write-ahead log was synced. In a commit with `synchronous = FULL`, its frames are in the log, and
     /// the index doesn't name them yet.
     STRONGROOM_MOMENT_LOG_SYNCED,
+    /// The header of a write-ahead log was read.
+    STRONGROOM_MOMENT_LOG_HEADER_READ,
 } strongroom_moment;
 
 /// Calls `act` once, at the next such moment of a file whose path contains `path`, on the thread that uses the file.

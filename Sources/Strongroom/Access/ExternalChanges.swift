@@ -231,9 +231,6 @@ final class ExternalChanges: @unchecked Sendable {
             return .suspended
         } catch let error as DatabaseError where error.isPassing {
             return .locked
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
-            // The key fitted when the database was opened.
-            return .failure(error.because(.wrongKey))
         } catch {
             return .failure(error)
         }
