@@ -115,13 +115,6 @@ struct RowWriter {
         }
     }
 
-    private static func hexadecimal(_ bytes: Data) -> String {
-        func digit(_ nibble: UInt8) -> UInt8 {
-            nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
-        }
-        return String(decoding: bytes.flatMap { [digit($0 >> 4), digit($0 & 15)] }, as: UTF8.self)
-    }
-
     /// RFC 4180.
     private static func csv(_ values: [String]) -> String {
         values.map { value in

@@ -70,7 +70,7 @@ final class GivenSecret {
         self.init()
         for byte in bytes {
             for nibble in [byte >> 4, byte & 15] {
-                storage[count] = nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
+                storage[count] = hexDigit(nibble)
                 count += 1
             }
         }
@@ -79,18 +79,9 @@ final class GivenSecret {
     private convenience init?(hexadecimal text: UnsafeRawBufferPointer) {
         self.init(isRawKey: true)
         for index in stride(from: 0, to: text.count, by: 2) {
-            guard let high = Self.nibble(text[index]), let low = Self.nibble(text[index + 1]) else { return nil }
+            guard let high = nibble(hexDigit: text[index]), let low = nibble(hexDigit: text[index + 1]) else { return nil }
             storage[count] = high << 4 | low
             count += 1
-        }
-    }
-
-    private static func nibble(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
         }
     }
 
