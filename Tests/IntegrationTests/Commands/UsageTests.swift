@@ -93,6 +93,21 @@ struct UsageTests {
         #expect(lines.first?.contains("; nothing was changed.") == (arguments.first != "check"))
     }
 
+    @Test("The completions of bash offer commands, and the topics of help")
+    func completions() async throws {
+        let program = try Program(built: "strongroom").executable.path
+        for (words, count) in [("strongroom ro", 1), ("strongroom help ro", 2), ("strongroom key ad", 2)] {
+            let line = """
+                source <('\(program)' completions bash); COMP_WORDS=(\(words)); COMP_CWORD=\(count); _strongroom; \
+                echo "${COMPREPLY[*]}"
+                """
+            let outcome = try await Program("bash", "-c", line).run()
+            #expect(["rotate\n", "add\n"].contains(outcome.output), "\(words): \(outcome.output)\(outcome.errors)")
+        }
+        #expect(try await strongroom("completions", "zsh").output.contains("'*:topic:(create "))
+        #expect(try await strongroom("completions", "fish").output.contains("seen_subcommand_from help' -fa 'create "))
+    }
+
     @Test("strongroom names everything that it is made of")
     func version() async throws {
         let outcome = try await strongroom("--version")
