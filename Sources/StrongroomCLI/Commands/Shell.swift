@@ -78,7 +78,7 @@ struct Shell: Reporting {
     ) throws {
         guard let secret else { throw Failure(reason: .notEncrypted, file: file)! }
         let out = try NewFile(path, replacing: false, sources: [target.place])
-        try out.fill(with: target, secret, ProgressOptions(), quiet: true, interruption)
+        try out.fill(with: target, secret, ProgressOptions.parse([]), quiet: true, interruption)
     }
 
     private var greeting: String {

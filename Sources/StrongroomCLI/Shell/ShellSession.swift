@@ -150,7 +150,7 @@ struct ShellSession {
                 try endUnlessControlC()
                 return Console.message("strongroom: interrupted; \(isWriting ? "the statement is undone" : "go on").")
             }
-            if isWriting { failure.addRemedy("What was committed before stays") }
+            if isWriting, depth == 0 { failure.addRemedy("What was committed before stays") }
             throw failure
         }
     }

@@ -105,7 +105,7 @@ struct ArgumentTests {
     func badName(_ name: String) async throws {
         let outcome = try await here("strongroom check \(name) --raw-key-file secret")
         #expect(outcome.status == 2)
-        #expect(outcome.errors.contains("nothing was changed"))
+        #expect(outcome.errors.hasPrefix("strongroom: "))
         #expect(!outcome.errors.contains(": :"))
     }
 

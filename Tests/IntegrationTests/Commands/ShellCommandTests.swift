@@ -132,7 +132,7 @@ struct ShellCommandTests {
     func importError() async throws {
         try scratch.write(Data("1,A\nx,B\n".utf8), to: "rows.csv")
         let lines =
-            "CREATE TABLE strict (id INTEGER PRIMARY KEY, name) STRICT;\n.import \(scratch.path("rows.csv")) strict\n"
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, name);\n.import \(scratch.path("rows.csv")) t\n"
         let outcome = try await shell(lines, "--write")
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains("\(scratch.path("rows.csv")): line 2: "), "\(outcome.errors)")

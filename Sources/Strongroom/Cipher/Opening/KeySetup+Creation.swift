@@ -8,6 +8,7 @@ extension KeySetup {
     func endCreation() {
         guard cipher.creation.isPending, let size = try? database.fileSize(), size > 0 else { return }
         withdrawUnusedKey()
+        guard cipher.creation.isPending else { return }
         guard (try? database.recovery.settleCreations()) != false, cipher.creation.isAnnounced else { return }
         cipher.creation.isAnnounced = false
         guard (try? opensFromFiles()) == true else { return }
