@@ -79,7 +79,9 @@ final class GivenSecret {
     private convenience init?(hexadecimal text: UnsafeRawBufferPointer) {
         self.init(isRawKey: true)
         for index in stride(from: 0, to: text.count, by: 2) {
-            guard let high = nibble(hexDigit: text[index]), let low = nibble(hexDigit: text[index + 1]) else { return nil }
+            guard let high = nibble(hexDigit: text[index]), let low = nibble(hexDigit: text[index + 1]) else {
+                return nil
+            }
             storage[count] = high << 4 | low
             count += 1
         }

@@ -10,7 +10,8 @@ extension ShellSession {
     func importRows(_ path: String, _ table: String, skipping skipped: Int, _ db: Database) throws {
         guard isWriting else { throw DatabaseError(resultCode: .SQLITE_READONLY) }
         var rows = try rows(in: path).drop { $0.line <= skipped }
-        let display = try ProgressDisplay("importing", files: [(path, 1)], ProgressOptions.parse([]), quiet: !isInteractive)
+        let display = try ProgressDisplay(
+            "importing", files: [(path, 1)], ProgressOptions.parse([]), quiet: !isInteractive)
         defer { display.clear() }
         try db.inSavepoint {
             if try !db.tableExists(table), let head = rows.popFirst() {
