@@ -73,10 +73,14 @@ let package = Package(
         .target(
             name: "StrongroomReplica",
             dependencies: ["CSQLCipher", "CStrongroom", "CStrongroomReplica"]),
+        // Lines typed in the shell of the command line, edited by libedit, which is a part of Apple's systems.
+        .target(
+            name: "CStrongroomLine", path: "Shim/CStrongroomLine", linkerSettings: [.linkedLibrary("edit")]),
         .executableTarget(
             name: "StrongroomCLI",
             dependencies: [
                 "Strongroom",
+                "CStrongroomLine",
                 "StrongroomReplica",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),

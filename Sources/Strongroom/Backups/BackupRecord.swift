@@ -37,7 +37,7 @@ extension BackupRecord {
     /// Reads the files of a finished copy.
     init(ofCopy path: String, source: String, _ settings: CipherSettings, headerSize: Int) throws {
         (self.source, self.settings, self.headerSize) = (source, settings, headerSize)
-        slotCount = try KeyFiles(database: path).read(.current)?.slots.count ?? 0
+        slotCount = try SlotFiles(database: path).read(.current)?.slots.count ?? 0
         let beside = CompanionFile.allCases.filter(\.isPublished).map { $0.path(of: path) }.filter(NamedFile.exists)
         files = try (beside + [path]).map { try BackupContent($0).file() }
     }

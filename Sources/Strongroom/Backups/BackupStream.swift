@@ -1,6 +1,6 @@
 import Foundation
 
-/// A backup as one stream of bytes: an archive of tar with the record, the salt file, the key file and the database, in
+/// A backup as one stream of bytes: an archive of tar with the record, the salt file, the slot file and the database, in
 /// this order. The record comes first, so that a reader knows what is to follow.
 package enum BackupStream {
     /// Writes a backup of a database, which may be in use.
@@ -64,7 +64,7 @@ package final class UnpackedBackup {
     private let staging: CopyStaging
     package let record: BackupRecord
 
-    /// The path of the database. Its salt and its key file are beside it.
+    /// The path of the database. Its salt and its slot file are beside it.
     package var path: String { staging.path }
 
     fileprivate init(_ staging: CopyStaging, _ record: BackupRecord) { (self.staging, self.record) = (staging, record) }

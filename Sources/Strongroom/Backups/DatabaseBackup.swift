@@ -1,6 +1,6 @@
 import Foundation
 
-/// A backup: a folder with a dated name, which contains a copy of a database, its salt and its key file, and a record.
+/// A backup: a folder with a dated name, which contains a copy of a database, its salt and its slot file, and a record.
 public struct DatabaseBackup: Sendable, Equatable {
     /// The folder of the backup.
     public let folder: String

@@ -57,7 +57,7 @@ extension DatabaseBackups {
                     if case .former = $0.storedKey { return try body($0, .former) }
                     return try body($0, key)
                 }
-            } catch let error as DatabaseError where error.isWrongKeyError || error.reason == .foreignKeyFile {
+            } catch let error as DatabaseError where error.isWrongKeyError || error.reason == .foreignSlotFile {
                 continue
             }
         }
@@ -127,7 +127,7 @@ extension DatabaseError {
     fileprivate var saysDamage: Bool {
         if isInterruptionError { return false }
         let reasons: [Reason] = [
-            .missingSalt, .damagedSalt, .contradictoryHeader, .damagedKeyFile, .forgedKeyFile, .notDatabase,
+            .missingSalt, .damagedSalt, .contradictoryHeader, .damagedSlotFile, .forgedSlotFile, .notDatabase,
             .encryptedWithoutKey, .notEncrypted,
         ]
         return resultCode == .SQLITE_CORRUPT || reason.map(reasons.contains) ?? false

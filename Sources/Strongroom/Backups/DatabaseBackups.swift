@@ -9,7 +9,7 @@ import Foundation
 /// ```
 ///
 /// Each backup is a folder in it, whose name is the date. It gets this name as the last step, when the copy, its salt
-/// and its key file are complete, were opened and checked, and are on the disk. What a killed process has left has
+/// and its slot file are complete, were opened and checked, and are on the disk. What a killed process has left has
 /// another name and is removed by the next backup. Files and folders of others stay, and are ignored.
 public struct DatabaseBackups: Sendable {
     /// The path of the folder.

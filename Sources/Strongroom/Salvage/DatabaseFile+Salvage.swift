@@ -13,7 +13,7 @@ extension DatabaseFile {
     ///
     /// - parameters:
     ///   - path: the path of the damaged database: encrypted with the key of `encryption`, or with a key in its slots,
-    ///     or in clear text. Nobody may write to it meanwhile.
+    ///     or in clear text. No process may write to it meanwhile.
     ///   - destination: the path of the new database.
     ///   - encryption: the encryption of the new database, and of the damaged one unless that is in clear text.
     ///   - progress: called as pages are read, written and verified. An error that it throws stops the salvage.

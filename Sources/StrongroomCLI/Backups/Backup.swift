@@ -12,7 +12,7 @@ struct Backup: Reporting {
             contains what was committed when it began. OUT appears when it is complete and was opened and checked.
 
             If OUT is a folder, the copy is in a new folder in it that has the date as its name, with its salt file \
-            and its key file. A folder whose name ends in / is created. --keep removes what its rule does not keep: \
+            and its slot file. A folder whose name ends in / is created. --keep removes what its rule does not keep: \
             3,7d,4w,12m,5y keeps the 3 newest copies, and the newest one of each of the last 7 days, 4 weeks, 12 \
             months and 5 years that have a copy; h stands for hours. The newest good copy always stays. Copies of \
             other databases in the folder are not counted.
@@ -98,13 +98,7 @@ struct Backup: Reporting {
         if isFolder { return try makeDatedCopy(target) }
         let out = try NewFile(destination, replacing: force, sources: [target.place])
         let secret = try passphrase.secret(opening: target)
-        let original = try target.encryption(secret.key)
-        var copy = original
-        let size = try target.details(secret).plaintextHeaderSize
-        if size > 0, copy.plaintextHeader == nil { copy.plaintextHeader = PlaintextHeader(size: size) }
-        try out.fill(from: target.place, "copying", progress, quiet: output.quiet, secret) { partial, progress in
-            try DatabaseFile.migrate(path: target.place.path, to: partial, from: original, as: copy, progress: progress)
-        }
+        try out.fill(with: target, secret, progress, quiet: output.quiet)
         try output.done(Self.self, destination, [("source", .text(file))], text: "\(destination): copied and checked.")
     }
 
@@ -191,7 +185,7 @@ struct Backup: Reporting {
     /// Runs `body` with the encryption of the database, a progress display and the signals. Errors of the disk are
     /// about `place`.
     private func copying<T>(
-        _ target: Target, _ secret: Secret, _ place: String,
+        _ target: Target, _ secret: GivenSecret, _ place: String,
         _ body: (Encryption, @escaping (EncryptionProgress) throws -> Void, Interruption) throws -> T
     ) throws -> T {
         let display = ProgressDisplay("copying", files: [(target.name, 1)], progress, quiet: output.quiet)
@@ -208,6 +202,22 @@ struct Backup: Reporting {
             }
         } catch let error as DatabaseError where Failure.isOfDisk(error) {
             throw Failure(error, file: place)
+        }
+    }
+}
+
+extension NewFile {
+    /// Makes the file an encrypted copy, which opens as the original does.
+    func fill(
+        with target: Target, _ secret: GivenSecret, _ progress: ProgressOptions, quiet: Bool,
+        _ interruption: Interruption? = nil
+    ) throws {
+        let original = try target.encryption(secret.key)
+        var copy = original
+        let size = try target.details(secret).plaintextHeaderSize
+        if size > 0, copy.plaintextHeader == nil { copy.plaintextHeader = PlaintextHeader(size: size) }
+        try fill(from: target.place, "copying", progress, quiet: quiet, secret, interruption) { partial, progress in
+            try DatabaseFile.migrate(path: target.place.path, to: partial, from: original, as: copy, progress: progress)
         }
     }
 }

@@ -56,13 +56,13 @@ struct BackupLine: CustomStringConvertible {
         .object(
             [
                 ("file", .text(backup.path)), ("source", .text(backup.source)),
-                ("date", .text(backup.date.formatted(.iso8601))), ("ageSeconds", .real(age)),
-                ("size", .integer(backup.size)), ("sqlcipherVersion", .optional(version)),
-                ("pageSize", .count(backup.settings.pageSize)),
-                ("plaintextHeaderSize", .count(backup.plaintextHeaderSize)), ("keySlots", .count(backup.keySlotCount)),
-                ("isComplete", .bool(backup.isComplete)), ("key", .optional(key?.rawValue)),
+                ("date", .text(backup.date.formatted(.iso8601))), ("age_seconds", .real(age)),
+                ("size", .integer(backup.size)), ("sqlcipher_version", .optional(version)),
+                ("page_size", .count(backup.settings.pageSize)),
+                ("plaintext_header_size", .count(backup.plaintextHeaderSize)), ("key_slots", .count(backup.keySlotCount)),
+                ("is_complete", .bool(backup.isComplete)), ("key", .optional(key?.rawValue)),
                 ("lastCheck", check?.json ?? .null),
-            ] + (isForgotten.map { [("isForgotten", .bool($0))] } ?? []))
+            ] + (isForgotten.map { [("is_forgotten", .bool($0))] } ?? []))
     }
 }
 
@@ -113,7 +113,7 @@ struct BackupList {
 
     var members: [(String, JSON)] {
         [
-            ("folder", .text(folder)), ("ageSeconds", age.map { $0.isFinite ? .real($0) : .null } ?? .null),
+            ("folder", .text(folder)), ("age_seconds", age.map { $0.isFinite ? .real($0) : .null } ?? .null),
             ("backups", .list(lines.map(\.json))), ("foreign", .list(foreign.map(JSON.text))),
         ]
     }

@@ -3,6 +3,8 @@ import Foundation
 import Strongroom
 
 struct Check: Reporting {
+    static let onlyReads = true
+
     static let configuration = CommandConfiguration(
         abstract: "Authenticate every page of databases, and check structure and foreign keys.",
         discussion: help(
@@ -83,7 +85,7 @@ struct Check: Reporting {
         return selection
     }
 
-    private func check(_ target: Target, _ secret: Secret?, _ selection: PageSelection) throws -> IntegrityReport {
+    private func check(_ target: Target, _ secret: GivenSecret?, _ selection: PageSelection) throws -> IntegrityReport {
         let display = ProgressDisplay("checking", files: [(target.name, 1)], progress, quiet: output.quiet)
         return try Interruption.deferred { interruption in
             defer { display.clear() }
@@ -100,7 +102,7 @@ struct Check: Reporting {
     }
 
     private func outcome(
-        _ target: Target, _ secret: Secret?, _ report: IntegrityReport, _ seed: UInt32
+        _ target: Target, _ secret: GivenSecret?, _ report: IntegrityReport, _ seed: UInt32
     ) throws -> FileReport {
         guard report.isIntact else { return damaged(target, target.problems(report, secret)) }
         guard !target.isClear else { return clear(target, report.pageCount) }
@@ -108,7 +110,7 @@ struct Check: Reporting {
         let isPart = report.unauthenticPages != nil && report.authenticatedPageCount < report.pageCount
         if sample != nil || sinceLast != nil {
             members += [
-                ("checkedPages", .count(isPart ? report.authenticatedPageCount : report.pageCount)),
+                ("checked_pages", .count(isPart ? report.authenticatedPageCount : report.pageCount)),
                 ("seed", sample == nil ? .null : .integer(Int64(seed))),
             ]
         }
@@ -170,7 +172,7 @@ struct Check: Reporting {
 extension Target {
     /// Checks the database, with its key or, if it is unencrypted, without one.
     func check(
-        _ secret: Secret?, pagesOnly: Bool = false, _ selection: PageSelection = .all,
+        _ secret: GivenSecret?, pagesOnly: Bool = false, _ selection: PageSelection = .all,
         _ progress: @escaping (EncryptionProgress) throws -> Void = { _ in }
     ) throws -> IntegrityReport {
         try attributing(to: name, opening: secret) {
@@ -183,7 +185,7 @@ extension Target {
 
 extension Target {
     /// Returns the problems of a report. Damaged pages are named with the table and the rows that they had.
-    fileprivate func problems(_ report: IntegrityReport, _ secret: Secret?) -> [String] {
+    fileprivate func problems(_ report: IntegrityReport, _ secret: GivenSecret?) -> [String] {
         guard report.unauthenticPages?.isEmpty == false, let key = try? secret?.key,
             let found = try? DatabaseFile.damage(path: place.path, encryption: encryption(key))
         else { return report.problems }

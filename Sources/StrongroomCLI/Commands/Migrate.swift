@@ -109,7 +109,7 @@ struct Migrate: Reporting {
     }
 
     /// Returns the encryption that the database has, and the one that it is to have.
-    private func encryptions(_ target: Target) throws -> (old: Encryption, new: Encryption, Secret) {
+    private func encryptions(_ target: Target) throws -> (old: Encryption, new: Encryption, GivenSecret) {
         let (original, secret) = try passphrase.unlocking(file) { secret, _ in (try target.recognized(secret), secret) }
         var settings = CipherSettings.sqlcipher4
         if let newPageSize { settings.pageSize = newPageSize }

@@ -32,12 +32,13 @@ struct NewFile {
 
     /// Makes the database with a progress display. A signal stops it.
     func fill(
-        from source: Place, _ label: String, _ options: ProgressOptions, quiet: Bool, _ secret: Secret? = nil,
+        from source: Place, _ label: String, _ options: ProgressOptions, quiet: Bool, _ secret: GivenSecret? = nil,
+        _ interruption: Interruption? = nil,
         _ write: (_ partial: String, _ progress: @escaping (EncryptionProgress) throws -> Void) throws -> Void
     ) throws {
         let display = ProgressDisplay(label, files: [(source.name, 1)], options, quiet: quiet)
         defer { display.clear() }
-        try Interruption.deferred { interruption in
+        try Interruption.deferred(unless: interruption) { interruption in
             try make { partial in
                 try attributing(to: source.name, opening: secret, sparingDisk: true) {
                     try write(partial) { done in

@@ -29,7 +29,9 @@ struct FormatOptions: ParsableArguments {
             """, valueName: "bytes"))
     var headerSize: Int?
 
-    @Option(help: ArgumentHelp("The identifier or the label of the key slot to try first.", valueName: "slot"))
+    @Option(
+        help: ArgumentHelp("The identifier or the label of the key slot to try first.", valueName: "slot"),
+        completion: .custom(SlotNames.completions))
     var keyHint: String?
 
     func validate() throws {

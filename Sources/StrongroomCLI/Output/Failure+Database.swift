@@ -47,8 +47,9 @@ extension Failure {
         case .notRestorable: status = .other
         case .replacementPending: status = error.resultCode == .SQLITE_FULL ? .diskFull : .other
         case .changedMeanwhile: status = .busy
-        case .damagedSalt, .contradictoryHeader, .damagedKeyFile, .forgedKeyFile: status = .damaged
-        case .unfitSaltFile, .nameTooLong, .unfitLibrary, .unfitKeyFile, .newerKeyFile, .foreignKeyFile, .olderKeyFile,
+        case .damagedSalt, .contradictoryHeader, .damagedSlotFile, .forgedSlotFile: status = .damaged
+        case .unfitSaltFile, .nameTooLong, .unfitLibrary, .unfitSlotFile, .newerSlotFile, .foreignSlotFile,
+            .olderSlotFile,
             .unfitKeySlots, .unfitKeySlot, .existingKeySlot, .missingKeySlot, .lastKeySlot, .droppedKeySlots,
             .weakKeyCost, .excessiveKeyCost, .unsupportedDerivation, .missingKey, .keyStoreLocked, .keyStoreFailed:
             status = .other
@@ -128,12 +129,14 @@ extension Failure {
                 .diskFull, file: file, "the disk is full (\(said)); what had begun is undone",
                 remedy: "Make room, then run this again")
         case (_, .SQLITE_READONLY), (_, .SQLITE_PERM):
-            self.init(.other, file: file, "it cannot be written (\(said))", remedy: permissions)
+            self = Failure(.other, file: file, "it cannot be written (\(said))", remedy: permissions)
+                .naming(rightsOf: file)
             isOfWriting = true
         case (_, .SQLITE_INTERRUPT):
             self.init(.interrupted, file: file, "interrupted; what had begun is undone")
         case (_, .SQLITE_CANTOPEN):
-            self.init(.other, file: file, "it cannot be opened (\(said))", remedy: permissions)
+            self = Failure(.other, file: file, "it cannot be opened (\(said))", remedy: permissions)
+                .naming(rightsOf: file)
         default:
             self.init(.other, file: file, said)
         }
@@ -149,6 +152,6 @@ extension Failure {
             """
         self.init(
             .other, file: file, "its format is that of SQLCipher \(version); nothing was changed",
-            details: [("sqlcipherVersion", .integer(Int64(version)))], remedy: remedy)
+            details: [("sqlcipher_version", .integer(Int64(version)))], remedy: remedy)
     }
 }

@@ -103,7 +103,7 @@ extension OutputOptions {
     fileprivate func removed(_ command: any Reporting.Type, _ destination: String, _ count: Int, _ dryRun: Bool) throws
     {
         let members: [(String, JSON)] = [
-            ("destination", .text(destination)), ("removed", .count(count)), ("dryRun", .bool(dryRun)),
+            ("destination", .text(destination)), ("removed", .count(count)), ("dry_run", .bool(dryRun)),
         ]
         let would = dryRun ? "would be" : "were"
         try done(command, nil, members, text: "\(destination): \(counted(count, "restore point")) \(would) removed.")

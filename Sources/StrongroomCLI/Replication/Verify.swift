@@ -3,6 +3,8 @@ import Foundation
 import StrongroomReplica
 
 struct Verify: Reporting {
+    static let onlyReads = true
+
     static let configuration = CommandConfiguration(
         abstract: "Prove every restore point of a replica, without the key or with it.",
         discussion: help(
@@ -105,7 +107,7 @@ struct Verify: Reporting {
     }
 
     /// Returns the problems of a restored point.
-    private func open(_ path: String, _ secret: Secret) throws -> [String] {
+    private func open(_ path: String, _ secret: GivenSecret) throws -> [String] {
         let target = try Target(path, format)
         guard !target.isClear else { return try target.check(nil).problems }
         return try target.recognized(secret).check(secret).problems
@@ -120,7 +122,7 @@ struct Verify: Reporting {
         ]
         var words = "\(counted(found.provedCount, "restore point")) proved"
         if let opened {
-            members += [("opened", .count(opened.opened)), ("otherKeys", .count(opened.ofOtherKeys))]
+            members += [("opened", .count(opened.opened)), ("other_keys", .count(opened.ofOtherKeys))]
             words += ", \(opened.opened) opened"
             if opened.ofOtherKeys > 0 { words += ", \(opened.ofOtherKeys) with other keys" }
         }

@@ -51,6 +51,14 @@ struct Interruption: Sendable {
 
     var isRequested: Bool { isReadable(descriptor) }
 
+    /// Returns the signals that have arrived, and records the next ones again.
+    func take() -> Set<Int32> {
+        var taken: Set<Int32> = [], byte: UInt8 = 0
+        while read(descriptor, &byte, 1) == 1 { taken.insert(Int32(byte)) }
+        for number in taken { signal(number, note) }
+        return taken
+    }
+
     func check() throws {
         if isRequested { throw Failure.interrupted }
     }

@@ -48,7 +48,7 @@ struct BackupFolderTests {
             #expect(try await backup("--time", "2026-03-0\(day)T03:00:00Z", "--quiet").status == 0)
         }
         let shown = try await strongroom("backups", folder, "--keep", "2d,1w", "--json").object
-        let marks = try #require(shown["backups"] as? [[String: Any]]).map { $0["isForgotten"] as? Bool }
+        let marks = try #require(shown["backups"] as? [[String: Any]]).map { $0["is_forgotten"] as? Bool }
         #expect(marks == [false, false] + Array(repeating: true, count: 7))
         #expect(try copies().count == 9)
         let made = try await backup("--time", "2026-03-10T03:00:00Z", "--keep", "2d,2w", "--json")
@@ -63,7 +63,7 @@ struct BackupFolderTests {
         #expect(plain.status == 0, "\(plain.errors)")
         #expect(plain.output.contains("SQLCipher 4") && plain.output.contains("intact"))
         let untried = try #require(try await backups("--json").object["backups"] as? [[String: Any]])[0]
-        #expect(untried["key"] is NSNull && untried["isComplete"] as? Bool == true)
+        #expect(untried["key"] is NSNull && untried["is_complete"] as? Bool == true)
         #expect(untried["source"] as? String == database && (untried["size"] as? Int ?? 0) > 4096)
         let tried = try await strongroom(["backups", folder, "--json"] + key)
         #expect(try #require(tried.object["backups"] as? [[String: Any]])[0]["key"] as? String == "current")

@@ -23,10 +23,10 @@ struct CheckPartCommandTests {
         let state = scratch.path("state")
         let first = try await check("--since-last", state, "--json").object
         let pages = try #require(first["pages"] as? Int)
-        #expect(pages > 5 && first["checkedPages"] as? Int == pages)
-        #expect(try await check("--since-last", state, "--json").object["checkedPages"] as? Int == 1)
+        #expect(pages > 5 && first["checked_pages"] as? Int == pages)
+        #expect(try await check("--since-last", state, "--json").object["checked_pages"] as? Int == 1)
         try await StockShell(path: database, rawKey: "right").run("UPDATE author SET name = 'x' WHERE id = 1;")
-        let changed = try #require(try await check("--since-last", state, "--json").object["checkedPages"] as? Int)
+        let changed = try #require(try await check("--since-last", state, "--json").object["checked_pages"] as? Int)
         #expect((2...4).contains(changed))
         let plain = try await check("--since-last", state)
         #expect(plain.output.contains("\(pages) pages, 1 checked"))
@@ -47,7 +47,7 @@ struct CheckPartCommandTests {
         #expect(outcome.status == 13)
         let reports = try #require(try outcome.object["files"] as? [[String: Any]])
         #expect(reports.map { $0["status"] as? Int } == [0, 13])
-        #expect(reports[0]["checkedPages"] as? Int == reports[0]["pages"] as? Int)
+        #expect(reports[0]["checked_pages"] as? Int == reports[0]["pages"] as? Int)
         // It stays a finding.
         #expect(try await check("--since-last", state, of: files).status == 13)
     }
@@ -55,9 +55,9 @@ struct CheckPartCommandTests {
     @Test("prints its seed, which chooses the same pages again")
     func seed() async throws {
         let first = try await check("--sample", "30%", "--json").object
-        let seed = try #require(first["seed"] as? Int), count = try #require(first["checkedPages"] as? Int)
+        let seed = try #require(first["seed"] as? Int), count = try #require(first["checked_pages"] as? Int)
         let again = try await check("--sample", "30%", "--seed", "\(seed)", "--json").object
-        #expect(again["checkedPages"] as? Int == count)
+        #expect(again["checked_pages"] as? Int == count)
     }
 
     @Test("writes figures for Prometheus, as a whole, also when a database is damaged")

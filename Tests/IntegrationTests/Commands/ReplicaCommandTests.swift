@@ -88,7 +88,7 @@ struct ReplicaCommandTests {
         #expect(verified.status == 0, "\(verified.errors)")
         let object = try verified.object
         #expect(object["opened"] as? Int == 1)
-        #expect(object["otherKeys"] as? Int == 1)
+        #expect(object["other_keys"] as? Int == 1)
         #expect(try await strongroom("verify", destination, "--passphrase-file", old).status == 12)
         // The restored database has the key of its time.
         let restored = scratch.path("old.db")

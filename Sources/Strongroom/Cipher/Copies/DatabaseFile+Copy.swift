@@ -85,11 +85,11 @@ extension DatabaseFile {
         _ staging: CopyStaging, as encryption: Encryption?, from source: Database, _ progress: CopyProgress,
         _ write: (_ path: String, _ keys: Keyring) throws -> [String: Int]
     ) throws {
-        let keyFile = try encryption.flatMap { try source.keyFile(forCopyWith: $0.key) }
+        let slotFile = try encryption.flatMap { try source.slotFile(forCopyWith: $0.key) }
         let original = source.isFileStored ? source.filePath : nil
         try staging.create(like: original, isEncrypted: encryption != nil)
         let keys = Keyring(), counts = try write(staging.path, keys)
-        if let keyFile, let encryption { try keyFile.give(to: staging.path, encryption) }
+        if let slotFile, let encryption { try slotFile.give(to: staging.path, encryption) }
         try withDatabase(staging.path, encryption, keys) { copy in
             try copy.stopping(by: progress) { try verify(copy, counts, progress) }
         }

@@ -77,13 +77,13 @@ private struct InPlaceMigration {
     private func fill(_ copy: String, from source: Database) throws {
         let watch = try CopyProgress(of: source, progress)
         let new = try DatabaseFile.settled(new, forCopyOf: source, at: path)
-        let keyFile = try new.flatMap { try source.keyFile(forCopyWith: $0.key) }
+        let slotFile = try new.flatMap { try source.slotFile(forCopyWith: $0.key) }
         let error = StagedCopy.create(copy, of: path)
         guard error == 0 else { throw CopyStaging.failure("create a copy of \(name)", error) }
         let counts = try DatabaseFile.withDatabase(copy, new) {
             try ContentCopy(from: source, to: $0, progress: watch).run()
         }
-        if let keyFile, let new { try keyFile.give(to: copy, new) }
+        if let slotFile, let new { try slotFile.give(to: copy, new) }
         try DatabaseFile.withDatabase(copy, new) { database in
             try database.stopping(by: watch) { try DatabaseFile.verify(database, counts, watch) }
         }

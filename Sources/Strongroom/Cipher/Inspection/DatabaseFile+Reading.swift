@@ -36,7 +36,7 @@ extension DatabaseFile {
     private static func slotTraces(_ path: String) -> [[UInt8]] {
         let isRotating = SaltFile.exists(.rotation, of: path)
         let size = isRotating ? NamedFile.size(CompanionFile.log.path(of: path)) : 0
-        return KeyFiles(database: path).traces + [.permanent, .rotation].map { SaltFile.trace($0, of: path) }
+        return SlotFiles(database: path).traces + [.permanent, .rotation].map { SaltFile.trace($0, of: path) }
             + [Array("\(size)".utf8)]
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 extension FetchableRecord where Self: Decodable {
     /// Reads each property from the column of its name; from JSON where the property is no single value; and from the
-    /// scope of its name where there is no such column.
+    /// scope of its name if there is no such column.
     public init(row: Row) throws {
         self = try RecordDecoder.decode(Self.self, from: row)
     }

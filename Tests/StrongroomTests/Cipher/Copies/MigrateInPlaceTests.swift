@@ -104,7 +104,7 @@ struct MigrateInPlaceTests {
         try queue.close()
         // The key of a slot is the data key only after it was unlocked.
         let inspection = try DatabaseFile.inspect(path: path)
-        #expect(inspection.hasKeyFile)
+        #expect(inspection.hasSlotFile)
         try DatabaseFile.migrateInPlace(path: path, from: Format.four.encryption, as: Format.largePages.encryption)
         #expect(try Format.largePages.value(path) == 1)
         #expect(try DatabaseFile.inspect(path: path).keySlots.map(\.label) == ["a"])

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The content of a key file: the data key of a database, wrapped once for each secret that opens it.
-/// <doc:KeyFileFormat> describes its text.
-struct KeyFile: Hashable {
+/// The content of a slot file: the data key of a database, wrapped once for each secret that opens it.
+/// <doc:SlotFileFormat> describes its text.
+struct SlotFile: Hashable {
     static let largestSlotCount = 32
 
     /// The salt of the database that the data key opens.
@@ -52,7 +52,7 @@ struct KeyFile: Hashable {
     ///
     /// - parameter preferred: the identifier or the label of the slot to try first.
     /// - throws: `SQLITE_NOTADB` with the reason `wrongKey` or `mistypedRecoveryCode` if no slot opens,
-    ///   `forgedKeyFile` if one does and the file was not written with that data key, `unsupportedDerivation` if a slot
+    ///   `forgedSlotFile` if one does and the file was not written with that data key, `unsupportedDerivation` if a slot
     ///   could not be tried and no other one opens.
     func unlock(
         _ secret: SecretBytes, preferred: String?, _ deriver: KeySlotDeriver
@@ -64,7 +64,7 @@ struct KeyFile: Hashable {
             let isCode = entry.slot.kind == .recoveryCode
             do {
                 guard let dataKey = try entry.unlock(isCode ? code!.secret : secret, deriver) else { continue }
-                guard try isAuthentic(with: dataKey) else { throw DatabaseError.forgedKeyFile }
+                guard try isAuthentic(with: dataKey) else { throw DatabaseError.forgedSlotFile }
                 return (dataKey, entry.slot)
             } catch let error as DatabaseError where error.reason == .unsupportedDerivation {
                 untried = untried ?? error
@@ -133,15 +133,15 @@ struct KeyFile: Hashable {
     func requireFit(with new: NewKeySlot) throws {
         let slot = KeySlot(id: "", label: new.label, created: Date(), kind: new.kind, derivation: new.derivation)
         let entry = KeySlot.Entry(slot: slot, salt: [], wrapped: [])
-        try KeyFile(salt: salt, epoch: epoch, entries: entries + [entry], code: []).requireFit()
+        try SlotFile(salt: salt, epoch: epoch, entries: entries + [entry], code: []).requireFit()
     }
 
-    /// Throws if the file is beyond the limits of key files.
+    /// Throws if the file is beyond the limits of slot files.
     func requireFit() throws {
         guard !entries.isEmpty else { throw DatabaseError.lastKeySlot }
-        guard entries.count <= KeyFile.largestSlotCount else {
+        guard entries.count <= SlotFile.largestSlotCount else {
             throw DatabaseError(
-                refusing: "a key file can have at most \(KeyFile.largestSlotCount) slots", advice: "remove one first",
+                refusing: "a slot file can have at most \(SlotFile.largestSlotCount) slots", advice: "remove one first",
                 reason: .unfitKeySlot)
         }
         for entry in entries { try entry.slot.derivation.validate() }
@@ -218,8 +218,8 @@ extension SecretBytes {
 extension DatabaseError {
     static let noHMAC = DatabaseError(.SQLITE_ERROR, refusing: "the cryptographic provider refuses HMAC-SHA-256")
 
-    static let forgedKeyFile = DatabaseError(
-        .SQLITE_AUTH, .forgedKeyFile, "the key file was changed without the data key",
+    static let forgedSlotFile = DatabaseError(
+        .SQLITE_AUTH, .forgedSlotFile, "the slot file was changed without the data key",
         advice: "restore it from a backup, or open the database with its exported data key")
 
     static let lastKeySlot = DatabaseError(

@@ -3,7 +3,7 @@ import Strongroom
 
 /// The bytes of a passphrase on the way from its source to the library: locked in memory if the system allows it, wiped
 /// on release, and never converted to a `String`.
-final class Secret {
+final class GivenSecret {
     /// The maximum length of a passphrase in bytes.
     static let longest = 65_536
 
@@ -49,7 +49,7 @@ final class Secret {
             switch count {
             case 32, 48: return try Self.rawKey(bytes)
             case 64, 96:
-                guard let digits = Secret(hexadecimal: bytes) else { throw Self.malformedKey }
+                guard let digits = GivenSecret(hexadecimal: bytes) else { throw Self.malformedKey }
                 return try Self.rawKey(digits.bytes)
             default: throw Self.malformedKey
             }
@@ -70,7 +70,7 @@ final class Secret {
         self.init()
         for byte in bytes {
             for nibble in [byte >> 4, byte & 15] {
-                storage[count] = nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
+                storage[count] = hexDigit(nibble)
                 count += 1
             }
         }
@@ -79,22 +79,15 @@ final class Secret {
     private convenience init?(hexadecimal text: UnsafeRawBufferPointer) {
         self.init(isRawKey: true)
         for index in stride(from: 0, to: text.count, by: 2) {
-            guard let high = Self.nibble(text[index]), let low = Self.nibble(text[index + 1]) else { return nil }
+            guard let high = nibble(hexDigit: text[index]), let low = nibble(hexDigit: text[index + 1]) else {
+                return nil
+            }
             storage[count] = high << 4 | low
             count += 1
         }
     }
 
-    private static func nibble(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
-
-    func hasSameBytes(as other: Secret) -> Bool { isRawKey == other.isRawKey && bytes.elementsEqual(other.bytes) }
+    func hasSameBytes(as other: GivenSecret) -> Bool { isRawKey == other.isRawKey && bytes.elementsEqual(other.bytes) }
 
     /// Copies a text that ends with a zero byte.
     func append(_ text: UnsafePointer<CChar>, named name: String) throws {

@@ -5,24 +5,24 @@ import Testing
 
 @testable import Strongroom
 
-@Suite("A key file")
-struct KeyFileFormatTests {
+@Suite("A slot file")
+struct SlotFileFormatTests {
     private let dataKey: SecretBytes
-    private let file: KeyFile
+    private let file: SlotFile
 
     init() throws {
         dataKey = try SecretBytes(randomCount: 32)
-        var draft = try KeyFileDraft(salt: .random(), dataKey: dataKey, deriver: KeySlotDeriver(), epoch: 0)
+        var draft = try SlotFileDraft(salt: .random(), dataKey: dataKey, deriver: KeySlotDeriver(), epoch: 0)
         draft = try draft.adding(NewKeySlot(label: "Zoë’s laptop", derivation: .cheap), SecretBytes(copying: [1]))
         let paper = NewKeySlot(label: "paper", kind: .recoveryCode, derivation: .hkdf)
         draft = try draft.adding(paper, RecoveryCode().secret)
         let folder = try TemporaryFolder()
-        file = try KeyFiles(database: folder.path("db")).changing { try draft.publish($0, as: .current) }
+        file = try SlotFiles(database: folder.path("db")).changing { try draft.publish($0, as: .current) }
     }
 
     @Test("is read as it was written")
     func roundTrip() throws {
-        #expect(try KeyFile(text: file.text) == file)
+        #expect(try SlotFile(text: file.text) == file)
         #expect(try file.isAuthentic(with: dataKey))
         #expect(try !file.isAuthentic(with: SecretBytes(randomCount: 32)))
         let text = String(decoding: file.text, as: UTF8.self).split(separator: "\n")
@@ -81,7 +81,7 @@ struct KeyFileFormatTests {
                 continue
             }
             do {
-                let read = try KeyFile(text: changed)
+                let read = try SlotFile(text: changed)
                 #expect(try !read.isAuthentic(with: dataKey), "\(String(decoding: changed, as: UTF8.self))")
                 forged += 1
             } catch let error as DatabaseError {
@@ -89,7 +89,7 @@ struct KeyFileFormatTests {
             }
         }
         #expect(same < 100 && forged > 500 && refused.values.reduce(0, +) > 5000, "\(same) \(forged) \(refused)")
-        let expected: [DatabaseError.Reason] = [.damagedKeyFile, .newerKeyFile, .weakKeyCost, .excessiveKeyCost]
+        let expected: [DatabaseError.Reason] = [.damagedSlotFile, .newerSlotFile, .weakKeyCost, .excessiveKeyCost]
         #expect(Set(refused.keys).isSuperset(of: expected), "\(refused)")
     }
 
@@ -99,29 +99,30 @@ struct KeyFileFormatTests {
             ("scrypt 14 8 1", "scrypt 13 8 1", DatabaseError.Reason.weakKeyCost),
             ("scrypt 14 8 1", "scrypt 14 1 1", .weakKeyCost), ("scrypt 14 8 1", "scrypt 23 8 16", .excessiveKeyCost),
             ("scrypt 14 8 1", "scrypt 9000000000000000000 8 1", .excessiveKeyCost),
-            ("scrypt 14 8 1", "scrypt -1 8 1", .weakKeyCost), ("scrypt 14 8 1", "scrypt 014 8 1", .damagedKeyFile),
+            ("scrypt 14 8 1", "scrypt -1 8 1", .weakKeyCost), ("scrypt 14 8 1", "scrypt 014 8 1", .damagedSlotFile),
             ("scrypt 14 8 1", "argon2id 1048577 1 1", .excessiveKeyCost),
             ("scrypt 14 8 1", "argon2id 1024 1 1", .weakKeyCost),
-            ("scrypt 14 8 1", "pbkdf2-sha512 1", .weakKeyCost), ("scrypt 14 8 1", "hkdf-sha256", .damagedKeyFile),
-            ("scrypt 14 8 1", "md5", .damagedKeyFile), ("keys 1", "keys 2", .newerKeyFile),
-            ("epoch 1", "epoch 0", .damagedKeyFile),
-            ("epoch 1", "epoch +1", .damagedKeyFile), ("epoch 1", "epoch 99999999999999999999", .damagedKeyFile),
-            ("kind passphrase", "kind Passphrase", .damagedKeyFile), ("label Zoë’s laptop", "label ", .damagedKeyFile),
-            ("created 2", "created  2", .damagedKeyFile), ("\nslot ", "\r\nslot ", .damagedKeyFile),
+            ("scrypt 14 8 1", "pbkdf2-sha512 1", .weakKeyCost), ("scrypt 14 8 1", "hkdf-sha256", .damagedSlotFile),
+            ("scrypt 14 8 1", "md5", .damagedSlotFile), ("keys 1", "keys 2", .newerSlotFile),
+            ("epoch 1", "epoch 0", .damagedSlotFile),
+            ("epoch 1", "epoch +1", .damagedSlotFile), ("epoch 1", "epoch 99999999999999999999", .damagedSlotFile),
+            ("kind passphrase", "kind Passphrase", .damagedSlotFile),
+            ("label Zoë’s laptop", "label ", .damagedSlotFile),
+            ("created 2", "created  2", .damagedSlotFile), ("\nslot ", "\r\nslot ", .damagedSlotFile),
         ])
     func limits(_ text: String, _ other: String, _ reason: DatabaseError.Reason) throws {
         let whole = String(decoding: file.text, as: UTF8.self)
         let changed = whole.replacingOccurrences(of: text, with: other)
         try #require(changed != whole)
-        let error = #expect(throws: DatabaseError.self) { try KeyFile(text: Array(changed.utf8)) }
+        let error = #expect(throws: DatabaseError.self) { try SlotFile(text: Array(changed.utf8)) }
         #expect(error?.reason == reason)
     }
 
     @Test("of a later format is reported as such, at any size")
     func laterFormat() throws {
-        let text = Array("Strongroom keys 2\n".utf8) + Array(repeating: 255, count: KeyFile.largestSize)
-        let error = #expect(throws: DatabaseError.self) { try KeyFile(text: text) }
-        #expect(error?.reason == .newerKeyFile)
+        let text = Array("Strongroom keys 2\n".utf8) + Array(repeating: 255, count: SlotFile.largestSize)
+        let error = #expect(throws: DatabaseError.self) { try SlotFile(text: text) }
+        #expect(error?.reason == .newerSlotFile)
     }
 
     @Test("opens by a slot behind one whose derivation the provider has not")
@@ -132,7 +133,7 @@ struct KeyFileFormatTests {
             derivation: argon2id)
         let entry = KeySlot.Entry(
             slot: slot, salt: [UInt8](repeating: 1, count: 32), wrapped: [UInt8](repeating: 1, count: 40))
-        let mixed = try KeyFile(salt: file.salt, epoch: 1, entries: [entry] + file.entries, dataKey: dataKey)
+        let mixed = try SlotFile(salt: file.salt, epoch: 1, entries: [entry] + file.entries, dataKey: dataKey)
         let opened = try mixed.unlock(SecretBytes(copying: [1]), preferred: nil, KeySlotDeriver())
         #expect(opened.slot == file.slots[0] && opened.dataKey.isEqual(to: dataKey))
         let error = #expect(throws: DatabaseError.self) {
@@ -143,7 +144,7 @@ struct KeyFileFormatTests {
 
     @Test("with more slots, or more work in all of them, than is allowed is refused before anything is derived")
     func manySlots() throws {
-        func file(_ count: Int, _ derivation: KeyDerivation) throws -> KeyFile {
+        func file(_ count: Int, _ derivation: KeyDerivation) throws -> SlotFile {
             let entries = try (0..<count).map { number in
                 let digits = "0000000" + String(number, radix: 32), kind = KeySlot.Kind.passphrase
                 let slot = KeySlot(
@@ -152,21 +153,21 @@ struct KeyFileFormatTests {
                 let salt = try Array(Salt.random().bytes + Salt.random().bytes)
                 return KeySlot.Entry(slot: slot, salt: salt, wrapped: Array(repeating: 1, count: 40))
             }
-            return try KeyFile(salt: .random(), epoch: 1, entries: entries, code: Array(repeating: 0, count: 32))
+            return try SlotFile(salt: .random(), epoch: 1, entries: entries, code: Array(repeating: 0, count: 32))
         }
-        #expect(try KeyFile(text: file(32, .standard).text).slots.count == 32)
-        #expect(try file(32, .standard).text.count < KeyFile.largestSize)
+        #expect(try SlotFile(text: file(32, .standard).text).slots.count == 32)
+        #expect(try file(32, .standard).text.count < SlotFile.largestSize)
         let limits: [(Int, KeyDerivation, DatabaseError.Reason)] = [
             (33, .cheap, .unfitKeySlot), (5, .scrypt(logN: 20, r: 8, p: 2), .excessiveKeyCost),
         ]
         for (count, derivation, reason) in limits {
             let text = try file(count, derivation).text
-            let error = #expect(throws: DatabaseError.self) { try KeyFile(text: text) }
+            let error = #expect(throws: DatabaseError.self) { try SlotFile(text: text) }
             #expect(error?.reason == reason)
         }
-        let text = [UInt8](repeating: 65, count: KeyFile.largestSize + 1)
-        let long = #expect(throws: DatabaseError.self) { try KeyFile(text: text) }
-        #expect(long?.reason == .damagedKeyFile)
+        let text = [UInt8](repeating: 65, count: SlotFile.largestSize + 1)
+        let long = #expect(throws: DatabaseError.self) { try SlotFile(text: text) }
+        #expect(long?.reason == .damagedSlotFile)
     }
 }
 

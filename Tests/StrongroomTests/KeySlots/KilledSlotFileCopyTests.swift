@@ -5,9 +5,9 @@ import Testing
 
 @testable import Strongroom
 
-/// A copy with key slots has two names to get: that of its key file, and its own.
+/// A copy with key slots has two names to get: that of its slot file, and its own.
 @Suite("A copy with key slots that was killed before it had its name")
-struct KilledKeyFileCopyTests {
+struct KilledSlotFileCopyTests {
     private let folder: TemporaryFolder
     private let source: String
 
@@ -28,7 +28,7 @@ struct KilledKeyFileCopyTests {
     }
 
     @Test(
-        "leaves a key file that is gone with the next copy to the same name, or to another one",
+        "leaves a slot file that is gone with the next copy to the same name, or to another one",
         .enabled(if: strongroom_faults_refused_names() >= 0), arguments: ["copy", "another"])
     func betweenNames(next: String) async throws {
         let before = try names()
@@ -42,14 +42,14 @@ struct KilledKeyFileCopyTests {
         #expect(try value(folder.path(next), "first") == 1)
     }
 
-    @Test("takes no key file with it that another database could need")
+    @Test("takes no slot file with it that another database could need")
     func others() throws {
-        let left = folder.path(".strongroom-partial-00c0ffee"), keys = try KeyFiles(database: source).read(.current)
+        let left = folder.path(".strongroom-partial-00c0ffee"), keys = try SlotFiles(database: source).read(.current)
         try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)
         try Data("copy".utf8).write(to: URL(fileURLWithPath: left + "/copy"))
         let own = try #require(keys), names = ["orphan", "named", "other"].map { folder.path($0) }
         for path in [left + "/copy"] + names {
-            try KeyFiles(database: path).changing { try $0.write(own, as: .current, like: source) }
+            try SlotFiles(database: path).changing { try $0.write(own, as: .current, like: source) }
         }
         try Data("database".utf8).write(to: URL(fileURLWithPath: names[1]))
         // The record of the killed copy names one of them.

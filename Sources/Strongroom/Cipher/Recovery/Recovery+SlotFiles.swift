@@ -1,28 +1,28 @@
 import Foundation
 
-// The key file of a change of the data key. The database determines which of the two key files is valid.
+// The slot file of a change of the data key. The database determines which of the two slot files is valid.
 
 extension Recovery {
-    /// Writes the salt of a rotation whose next key file exists without it, as in an incomplete copy of the files. With
-    /// the salt, the rotation can be finished.
-    func announceForKeyFile() throws {
-        let files = KeyFiles(database: database.filePath)
+    /// Writes the salt of a rotation whose next slot file exists without it, as in an incomplete copy of the files.
+    /// With the salt, the rotation can be finished.
+    func announceForSlotFile() throws {
+        let files = SlotFiles(database: database.filePath)
         guard files.exists(.rotation), !SaltFile.exists(.rotation, of: database.filePath), let derived = cipher.derived
         else { return }
         try SaltFile(salt: derived.salt, header: cipher.header).write(.rotation, of: database.filePath)
     }
 
-    /// Keeps the key file with the salt of the database, and removes the other one. Runs under the write lock, when all
-    /// pages have one key.
-    func settleKeyFiles(hasCommitted: Bool, salt: Salt) throws {
-        let files = KeyFiles(database: database.filePath)
+    /// Keeps the slot file with the salt of the database, and removes the other one. Runs under the write lock, when
+    /// all pages have one key.
+    func settleSlotFiles(hasCommitted: Bool, salt: Salt) throws {
+        let files = SlotFiles(database: database.filePath)
         guard files.exists(.rotation) || hasCommitted && files.exists(.current) else { return }
-        if hasCommitted { try promoteKeyFile(files, salt) }
+        if hasCommitted { try promoteSlotFile(files, salt) }
         guard files.exists(.rotation) else { return }
         try files.changing { try $0.remove(.rotation) }
     }
 
-    private func promoteKeyFile(_ files: KeyFiles, _ salt: Salt) throws {
+    private func promoteSlotFile(_ files: SlotFiles, _ salt: Salt) throws {
         try files.changing { change in
             let current = try files.read(.current)
             // It became the current one before, and was changed since.
@@ -45,10 +45,10 @@ extension Recovery {
         guard let absent = cipher.creation.absent, let derived = cipher.derived, try !database.hasNoPage() else {
             return true
         }
-        let made = cipher.creation.keyFile, hasWon = try fitsAtLast()
-        (cipher.creation.keyFile, cipher.creation.absent) = (nil, nil)
-        let files = KeyFiles(database: database.filePath)
-        // A rotation settles the key files itself.
+        let made = cipher.creation.slotFile, hasWon = try fitsAtLast()
+        (cipher.creation.slotFile, cipher.creation.absent) = (nil, nil)
+        let files = SlotFiles(database: database.filePath)
+        // A rotation settles the slot files itself.
         guard !files.exists(.rotation) else { return hasWon }
         guard hasWon else {
             cipher.creation.isAnnounced = false

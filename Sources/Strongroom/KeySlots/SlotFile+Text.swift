@@ -1,10 +1,10 @@
 import Foundation
 
-// The text of a key file. Every byte of it is either authenticated or part of the authentication code, and each content
-// has exactly one text.
+// The text of a slot file. Every byte of it is either authenticated or part of the authentication code, and each
+// content has exactly one text.
 
-extension KeyFile {
-    /// The greatest size of a key file in bytes. 32 slots have fewer than 14,000.
+extension SlotFile {
+    /// The greatest size of a slot file in bytes. 32 slots have fewer than 14,000.
     static let largestSize = 16_384
 
     private static let title = "Strongroom keys "
@@ -14,8 +14,8 @@ extension KeyFile {
 
     /// The text without its last line.
     var authenticatedText: [UInt8] {
-        var text = "\(KeyFile.title)\(KeyFile.version)\ndatabase \(salt.hex)\nepoch \(epoch)\n"
-        for entry in entries { text += KeyFile.lines(of: entry) }
+        var text = "\(SlotFile.title)\(SlotFile.version)\ndatabase \(salt.hex)\nepoch \(epoch)\n"
+        for entry in entries { text += SlotFile.lines(of: entry) }
         return Array(text.utf8)
     }
 
@@ -37,40 +37,40 @@ extension KeyFile {
 
     // MARK: Reading
 
-    /// - throws: `SQLITE_CORRUPT` with the reason `damagedKeyFile`; `newerKeyFile`; `weakKeyCost`, `excessiveKeyCost`
+    /// - throws: `SQLITE_CORRUPT` with the reason `damagedSlotFile`; `newerSlotFile`; `weakKeyCost`, `excessiveKeyCost`
     ///   and `unfitKeySlot` for content beyond the limits.
     init(text bytes: [UInt8]) throws {
         // A later format may have other limits.
-        try KeyFile.requireVersion(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
-        guard bytes.count <= KeyFile.largestSize, let text = String(bytes: bytes, encoding: .utf8) else {
-            throw DatabaseError.damagedKeyFile
+        try SlotFile.requireVersion(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+        guard bytes.count <= SlotFile.largestSize, let text = String(bytes: bytes, encoding: .utf8) else {
+            throw DatabaseError.damagedSlotFile
         }
         var lines = Lines(text)
         lines.removeFirst()
         guard let salt = lines.value("database").flatMap({ Salt(hex: $0) }),
-            let epoch = lines.value("epoch").flatMap({ Int($0) }), (1...KeyFile.largestEpoch).contains(epoch)
-        else { throw DatabaseError.damagedKeyFile }
+            let epoch = lines.value("epoch").flatMap({ Int($0) }), (1...SlotFile.largestEpoch).contains(epoch)
+        else { throw DatabaseError.damagedSlotFile }
         var entries: [KeySlot.Entry] = []
         while lines.comesNext("slot") {
-            guard let entry = KeyFile.entry(&lines) else { throw DatabaseError.damagedKeyFile }
+            guard let entry = SlotFile.entry(&lines) else { throw DatabaseError.damagedSlotFile }
             entries.append(entry)
         }
         guard let code = lines.value("code").flatMap({ hexBytes($0) }), code.count == 32, !entries.isEmpty,
             Set(entries.map(\.slot.id)).count == entries.count
-        else { throw DatabaseError.damagedKeyFile }
+        else { throw DatabaseError.damagedSlotFile }
         self.init(salt: salt, epoch: epoch, entries: entries, code: code)
         // Any other form of the same content is not authenticated.
-        guard self.text == bytes else { throw DatabaseError.damagedKeyFile }
+        guard self.text == bytes else { throw DatabaseError.damagedSlotFile }
         try requireFit()
     }
 
     private static func requireVersion(_ line: String) throws {
         guard line.hasPrefix(title), let number = Int(line.dropFirst(title.count)) else {
-            throw DatabaseError.damagedKeyFile
+            throw DatabaseError.damagedSlotFile
         }
         guard "\(number)" != version else { return }
         throw DatabaseError(
-            .SQLITE_NOTADB, .newerKeyFile, "the key file has the format \(number)", advice: "update this program")
+            .SQLITE_NOTADB, .newerSlotFile, "the slot file has the format \(number)", advice: "update this program")
     }
 
     private static func entry(_ lines: inout Lines) -> KeySlot.Entry? {
@@ -112,7 +112,7 @@ private struct Lines {
 }
 
 extension DatabaseError {
-    static let damagedKeyFile = DatabaseError(
-        .SQLITE_CORRUPT, .damagedKeyFile, "the key file is damaged",
+    static let damagedSlotFile = DatabaseError(
+        .SQLITE_CORRUPT, .damagedSlotFile, "the slot file is damaged",
         advice: "restore it from a backup, or open the database with its exported data key")
 }

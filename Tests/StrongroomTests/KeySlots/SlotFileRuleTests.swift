@@ -5,9 +5,9 @@ import Testing
 
 @testable import Strongroom
 
-/// A key file keeps the rules of all sidecars, and is replaced as a whole.
+/// A slot file keeps the rules of all sidecars, and is replaced as a whole.
 @Suite("The file of key slots")
-struct KeyFileRuleTests {
+struct SlotFileRuleTests {
     private let folder: TemporaryFolder
     private let path: String
 
@@ -30,7 +30,7 @@ struct KeyFileRuleTests {
         #expect(chmod(path, mode) == 0)
         try slots().change("first", to: .passphrase("second"))
         #expect(permissions(of: path + "-keys") == mode)
-        let problems = try DatabaseFile.inspect(path: path).keyFileProblems
+        let problems = try DatabaseFile.inspect(path: path).slotFileProblems
         #expect(problems.contains(.readableByOthers) == (mode & S_IROTH != 0))
         #expect(try names() == ["db.sqlite", "db.sqlite-keys"])
     }
@@ -59,9 +59,9 @@ struct KeyFileRuleTests {
         let before = try names()
         for use in [{ _ = try value(path, "first") }, { try slots.change("first", to: .passphrase("second")) }] {
             let error = #expect(throws: DatabaseError.self) { try use() }
-            #expect(error?.reason == .unfitKeyFile)
+            #expect(error?.reason == .unfitSlotFile)
         }
-        #expect(try DatabaseFile.inspect(path: path).keyFileProblems == [.unreadable])
+        #expect(try DatabaseFile.inspect(path: path).slotFileProblems == [.unreadable])
         #expect(try names() == before)
     }
 
@@ -70,11 +70,11 @@ struct KeyFileRuleTests {
         let slots = try slots(), name = path + "-keys"
         try Data("Strongroom keys 1\n".utf8).write(to: URL(fileURLWithPath: name))
         let error = #expect(throws: DatabaseError.self) { try slots.change("first", to: .passphrase("second")) }
-        #expect(error?.reason == .damagedKeyFile)
+        #expect(error?.reason == .damagedSlotFile)
         #expect(try String(contentsOfFile: name, encoding: .utf8) == "Strongroom keys 1\n")
         try FileManager.default.removeItem(atPath: name)
         let gone = #expect(throws: DatabaseError.self) { try slots.change("first", to: .passphrase("second")) }
-        #expect(gone?.reason == .unfitKeyFile)
+        #expect(gone?.reason == .unfitSlotFile)
         #expect(try names() == ["db.sqlite"])
     }
 
@@ -150,11 +150,11 @@ struct KeyFileRuleTests {
         let pool = try DatabasePool(path: path, configuration: .slots("first")), name = path + "-keys"
         try FileManager.default.moveItem(atPath: name, toPath: folder.path("kept"))
         let gone = #expect(throws: DatabaseError.self) { try pool.vacuum(into: folder.path("copy")) }
-        #expect(gone?.reason == .unfitKeyFile)
+        #expect(gone?.reason == .unfitSlotFile)
         try makeSlots(folder.path("other"), "other").close()
         try FileManager.default.copyItem(atPath: folder.path("other-keys"), toPath: name)
         let foreign = #expect(throws: DatabaseError.self) { try pool.vacuum(into: folder.path("copy")) }
-        #expect(foreign?.reason == .foreignKeyFile)
+        #expect(foreign?.reason == .foreignSlotFile)
         #expect(try !names().contains { $0.hasPrefix("copy") })
         // With the data key itself, the copy opens.
         try FileManager.default.removeItem(atPath: name)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The next content of a key file. Each new secret must unlock it before it is published.
-struct KeyFileDraft {
+/// The next content of a slot file. Each new secret must unlock it before it is published.
+struct SlotFileDraft {
     private let salt: Salt
     private let dataKey: SecretBytes
     private let deriver: KeySlotDeriver
@@ -14,24 +14,24 @@ struct KeyFileDraft {
     ///   again have no lower epoch.
     init(salt: Salt, dataKey: SecretBytes, deriver: KeySlotDeriver, epoch: Int? = nil, entries: [KeySlot.Entry] = []) {
         (self.salt, self.dataKey, self.deriver) = (salt, dataKey, deriver)
-        (self.epoch, self.entries) = (epoch ?? KeyFileDraft.firstEpoch, entries)
+        (self.epoch, self.entries) = (epoch ?? SlotFileDraft.firstEpoch, entries)
     }
 
     /// The microseconds since 1970.
     private static var firstEpoch: Int {
-        min(max(Int(Date().timeIntervalSince1970 * 1_000_000), 0), KeyFile.largestEpoch - 1)
+        min(max(Int(Date().timeIntervalSince1970 * 1_000_000), 0), SlotFile.largestEpoch - 1)
     }
 
     /// Creates a draft that begins with the content of `file`.
-    init(of file: KeyFile, dataKey: SecretBytes, deriver: KeySlotDeriver) {
+    init(of file: SlotFile, dataKey: SecretBytes, deriver: KeySlotDeriver) {
         self.init(salt: file.salt, dataKey: dataKey, deriver: deriver, epoch: file.epoch, entries: file.entries)
     }
 
-    private var present: KeyFile { KeyFile(salt: salt, epoch: epoch, entries: entries, code: []) }
+    private var present: SlotFile { SlotFile(salt: salt, epoch: epoch, entries: entries, code: []) }
 
     // MARK: Changing
 
-    func adding(_ new: NewKeySlot, _ secret: SecretBytes) throws -> KeyFileDraft {
+    func adding(_ new: NewKeySlot, _ secret: SecretBytes) throws -> SlotFileDraft {
         var draft = self
         let id = try present.newID()
         draft.entries.append(try KeySlot.Entry(new, id: id, secret: secret, dataKey: dataKey, deriver))
@@ -44,7 +44,7 @@ struct KeyFileDraft {
     /// Replaces the secret of a slot, which keeps its identifier, label and place.
     func changing(
         _ name: String, to new: (KeySlot) throws -> NewKeySlot, _ secret: SecretBytes
-    ) throws -> KeyFileDraft {
+    ) throws -> SlotFileDraft {
         var draft = self
         let index = try present.index(of: name), slot = entries[index].slot
         draft.entries[index] = try KeySlot.Entry(new(slot), id: slot.id, secret: secret, dataKey: dataKey, deriver)
@@ -52,15 +52,15 @@ struct KeyFileDraft {
         return draft
     }
 
-    /// Adds a slot of another key file, with its secret.
-    func keeping(_ slot: KeySlot, _ secret: SecretBytes) throws -> KeyFileDraft {
+    /// Adds a slot of another slot file, with its secret.
+    func keeping(_ slot: KeySlot, _ secret: SecretBytes) throws -> SlotFileDraft {
         var draft = self
         draft.entries.append(try KeySlot.Entry(slot, secret: secret, dataKey: dataKey, deriver))
         draft.secrets[slot.id] = secret
         return draft
     }
 
-    func removing(_ name: String) throws -> KeyFileDraft {
+    func removing(_ name: String) throws -> SlotFileDraft {
         var draft = self
         let index = try present.index(of: name)
         guard entries.count > 1 else { throw DatabaseError.lastKeySlot }
@@ -71,8 +71,8 @@ struct KeyFileDraft {
     // MARK: Finishing
 
     /// Writes the file, after each new secret has unlocked the text to be written.
-    func publish(_ change: KeyFiles.Change, as role: KeyFiles.Role) throws -> KeyFile {
-        let file = try KeyFile(text: KeyFile(salt: salt, epoch: epoch + 1, entries: entries, dataKey: dataKey).text)
+    func publish(_ change: SlotFiles.Change, as role: SlotFiles.Role) throws -> SlotFile {
+        let file = try SlotFile(text: SlotFile(salt: salt, epoch: epoch + 1, entries: entries, dataKey: dataKey).text)
         for (id, secret) in secrets {
             let key = try file.entries[file.index(of: id)].unlock(secret, deriver)
             guard let key, key.isEqual(to: dataKey), try file.isAuthentic(with: key) else {

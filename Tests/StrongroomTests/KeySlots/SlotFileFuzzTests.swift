@@ -5,8 +5,8 @@ import Testing
 @testable import Strongroom
 
 /// `STRONGROOM_FUZZ_CASES` says how many; `scripts/campaign key-slots` does it at length.
-@Suite("Key files that were changed at random")
-struct KeyFileFuzzTests {
+@Suite("Slot files that were changed at random")
+struct SlotFileFuzzTests {
     private static let count = ProcessInfo.processInfo.environment["STRONGROOM_FUZZ_CASES"].flatMap { Int($0) } ?? 200
 
     private let folder: TemporaryFolder
@@ -39,7 +39,7 @@ struct KeyFileFuzzTests {
         try Data(whole).write(to: URL(fileURLWithPath: path + "-keys"))
         #expect(try value(path, code) == 1)
         let sums = tally.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-        if Self.count > 200 { print("mutated key files: \(sums)") }
+        if Self.count > 200 { print("mutated slot files: \(sums)") }
     }
 
     private func bytes(_ suffix: String) throws -> [UInt8] {

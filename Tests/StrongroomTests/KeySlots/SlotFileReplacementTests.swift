@@ -5,17 +5,17 @@ import Testing
 
 @testable import Strongroom
 
-/// The next content of a key file grows under the name `-keys-new`, which anybody may have taken.
-@Suite("The replacement of a key file")
-struct KeyFileReplacementTests {
+/// The next content of a slot file grows under the name `-keys-new`, which anybody may have taken.
+@Suite("The replacement of a slot file")
+struct SlotFileReplacementTests {
     private let folder: TemporaryFolder
     private let path: String
-    private let files: KeyFiles
+    private let files: SlotFiles
 
     init() throws {
         folder = try TemporaryFolder()
         path = folder.path("db.sqlite")
-        files = KeyFiles(database: path)
+        files = SlotFiles(database: path)
         try makeSlots(path, "first").close()
     }
 
@@ -49,7 +49,7 @@ struct KeyFileReplacementTests {
         }
         let before = try names(), slots = try slots()
         let error = #expect(throws: DatabaseError.self) { try slots.change("first", to: .passphrase("second")) }
-        #expect(error?.reason == .unfitKeyFile)
+        #expect(error?.reason == .unfitSlotFile)
         #expect(try value(path, "first") == 1)
         #expect(try names() == before)
         #expect(try String(contentsOfFile: other, encoding: .utf8) == "precious")

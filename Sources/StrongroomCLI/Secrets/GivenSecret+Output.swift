@@ -2,7 +2,7 @@ import Foundation
 
 // Keys that leave the program: to a new file that only its owner can read, or to standard output.
 
-extension Secret {
+extension GivenSecret {
     /// Writes these bytes and a newline to a new file.
     func write(toNew destination: String) throws {
         try Self.write(bytes, toNew: destination, ending: "\n")

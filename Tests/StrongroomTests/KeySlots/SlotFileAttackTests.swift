@@ -4,9 +4,9 @@ import Testing
 
 @testable import Strongroom
 
-/// Attacks by a user who can write the key file, and has no secret of it.
-@Suite("A key file in foreign hands")
-struct KeyFileAttackTests {
+/// Attacks by a user who can write the slot file, and has no secret of it.
+@Suite("A slot file in foreign hands")
+struct SlotFileAttackTests {
     private let folder: TemporaryFolder
     private let path: String
 
@@ -63,11 +63,11 @@ struct KeyFileAttackTests {
     func labels() throws {
         let text = try text()
         try write(text.replacing("label second", with: "label mallory"))
-        #expect(reason("first") == .forgedKeyFile && reason("second") == .forgedKeyFile)
+        #expect(reason("first") == .forgedSlotFile && reason("second") == .forgedSlotFile)
         try write(text.replacing("\nepoch 1", with: "\nepoch 2"))
-        #expect(reason() == .forgedKeyFile)
+        #expect(reason() == .forgedSlotFile)
         try write(text.replacing("kind passphrase", with: "kind credential"))
-        #expect(reason() == .forgedKeyFile)
+        #expect(reason() == .forgedSlotFile)
     }
 
     private func exchanging(_ first: String, _ second: String, in text: String) -> String {
@@ -78,7 +78,7 @@ struct KeyFileAttackTests {
     func swapped() throws {
         let text = try text(), slots = slots(text)
         try write(exchanging(slots[0], slots[1], in: text))
-        #expect(reason() == .forgedKeyFile)
+        #expect(reason() == .forgedSlotFile)
         let wrapped = slots.map { $0.components(separatedBy: "\n")[6] }
         try write(exchanging(wrapped[0], wrapped[1], in: text))
         #expect(reason() == .wrongKey)
@@ -90,21 +90,21 @@ struct KeyFileAttackTests {
         try makeSlots(other, "mallory").close()
         let foreign = try slots(self.text(of: other))[0]
         try write(text.replacing("\ncode ", with: "\nslot \(foreign)\ncode "))
-        #expect(reason("first") == .forgedKeyFile)
-        #expect(reason("mallory") == .forgedKeyFile)
+        #expect(reason("first") == .forgedSlotFile)
+        #expect(reason("mallory") == .forgedSlotFile)
         try write(text.replacing(slots(text)[1], with: foreign))
-        #expect(reason("first") == .forgedKeyFile)
+        #expect(reason("first") == .forgedSlotFile)
     }
 
     @Test("can't drop a slot, or bring a removed one back")
     func removed() throws {
         let old = try text()
         try write(old.replacing("\nslot " + slots(old)[1], with: ""))
-        #expect(reason() == .forgedKeyFile)
+        #expect(reason() == .forgedSlotFile)
         try write(old)
         try KeySlots.open(path: path, encryption: Encryption(key: .passphrase("first"))).remove("second")
         try write(try text().replacing("\ncode ", with: "\nslot \(slots(old)[1])\ncode "))
-        #expect(reason("second") == .forgedKeyFile)
+        #expect(reason("second") == .forgedSlotFile)
     }
 
     @Test("are detected with an old copy if the caller or an open database knows the epoch")
@@ -114,29 +114,29 @@ struct KeyFileAttackTests {
         try slots.remove("second")
         let epoch = try slots.epoch
         try write(old)
-        #expect(reason { $0.encryption?.keySlots.leastEpoch = epoch } == .olderKeyFile)
+        #expect(reason { $0.encryption?.keySlots.leastEpoch = epoch } == .olderSlotFile)
         let error = #expect(throws: DatabaseError.self) { try slots.slots }
-        #expect(error?.reason == .olderKeyFile)
+        #expect(error?.reason == .olderSlotFile)
         let change = #expect(throws: DatabaseError.self) { try slots.remove("second") }
-        #expect(change?.reason == .olderKeyFile)
+        #expect(change?.reason == .olderSlotFile)
         // Without that number the replay is not detected: the threat model says so.
         #expect(try value(path, "second") == 1)
     }
 
-    @Test("are detected with the key file of another database, or from before a renewal of the data key")
+    @Test("are detected with the slot file of another database, or from before a renewal of the data key")
     func foreign() throws {
         let other = folder.path("other.sqlite"), own = try text()
         try makeSlots(other, "first").close()
         try write(try text(of: other))
-        #expect(reason() == .foreignKeyFile)
-        #expect(try DatabaseFile.inspect(path: path).keyFileProblems.contains(.foreign))
+        #expect(reason() == .foreignSlotFile)
+        #expect(try DatabaseFile.inspect(path: path).slotFileProblems.contains(.foreign))
         try write(own)
         let queue = try DatabaseQueue(path: path, configuration: .slots("first"))
         try queue.rotateKey(.keeping([.passphrase("first")], droppingOthers: true))
         try queue.close()
         try write(own)
-        #expect(reason("second") == .foreignKeyFile)
-        #expect(try DatabaseFile.inspect(path: path).keyFileProblems.contains(.foreign))
+        #expect(reason("second") == .foreignSlotFile)
+        #expect(try DatabaseFile.inspect(path: path).slotFileProblems.contains(.foreign))
     }
 
     @Test("that was mutated opens nothing, or the database, and the error has a reason")

@@ -11,16 +11,16 @@ enum SlotDatabaseState: String, CaseIterable, Sendable {
 
     /// The files of a database in this state. Each is made once.
     fileprivate static let models = Result {
-        try Dictionary(uniqueKeysWithValues: allCases.map { ($0, try KeyFileModel($0)) })
+        try Dictionary(uniqueKeysWithValues: allCases.map { ($0, try SlotFileModel($0)) })
     }
 }
 
 /// The files of a database, which fixtures copy.
-private struct KeyFileModel: Sendable {
+private struct SlotFileModel: Sendable {
     private(set) var files: [String: Data] = [:]
-    /// The key file from before the latest renewal of the data key.
+    /// The slot file from before the latest renewal of the data key.
     var former: Data?
-    /// The key file of a database that isn't here.
+    /// The slot file of a database that isn't here.
     let foreign: Data
 
     init(_ state: SlotDatabaseState) throws {
@@ -35,8 +35,8 @@ private struct KeyFileModel: Sendable {
         case .withSlots, .renewalPending:
             try Self.create(path, hasSlots: true)
             former = try away.bytes("db.sqlite-keys")
-            let queue = try KeyFileFixture.open(path)
-            try queue.rotateKey(.keeping([.passphrase(KeyFileFixture.passphrase)]))
+            let queue = try SlotFileFixture.open(path)
+            try queue.rotateKey(.keeping([.passphrase(SlotFileFixture.passphrase)]))
             if state == .renewalPending { try Self.renew(queue, path) { try copy(away) } }
             try queue.close()
             if state == .withSlots { try copy(away) }
@@ -44,7 +44,7 @@ private struct KeyFileModel: Sendable {
     }
 
     private static func create(_ path: String, hasSlots: Bool) throws {
-        let queue = try KeyFileFixture.open(path, creatingSlots: hasSlots)
+        let queue = try SlotFileFixture.open(path, creatingSlots: hasSlots)
         try queue.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (7)") }
         try queue.close()
     }
@@ -52,10 +52,10 @@ private struct KeyFileModel: Sendable {
     /// As a process leaves it that is killed after the commit of a renewal: the new pages are in the log.
     private static func renew(_ queue: DatabaseQueue, _ path: String, meanwhile body: () throws -> Void) throws {
         try queue.inDatabase { try $0.execute(sql: "PRAGMA journal_mode = wal") }
-        let reader = try KeyFileFixture.open(path)
+        let reader = try SlotFileFixture.open(path)
         try reader.inDatabase { db in
             try db.execute(sql: "BEGIN; SELECT a FROM t")
-            try queue.rotateKey(.keeping([.passphrase(KeyFileFixture.passphrase)]))
+            try queue.rotateKey(.keeping([.passphrase(SlotFileFixture.passphrase)]))
             try body()
             try db.execute(sql: "ROLLBACK")
         }
@@ -70,9 +70,9 @@ private struct KeyFileModel: Sendable {
 }
 
 /// A database in one of its states, with a file of key slots in one of its own.
-struct KeyFileFixture {
+struct SlotFileFixture {
     let scratch: TemporaryFolder
-    let role: KeyFiles.Role
+    let role: SlotFiles.Role
     let sidecar: SidecarState
     let database: SlotDatabaseState
 
@@ -84,7 +84,7 @@ struct KeyFileFixture {
     /// Root reads everything: an unreadable file has to be another user's, and so has the process that tries.
     var isOfAnotherUser: Bool { sidecar == .unreadable && geteuid() == 0 }
 
-    init(_ role: KeyFiles.Role, _ sidecar: SidecarState, _ database: SlotDatabaseState) throws {
+    init(_ role: SlotFiles.Role, _ sidecar: SidecarState, _ database: SlotDatabaseState) throws {
         scratch = try TemporaryFolder()
         (self.role, self.sidecar, self.database) = (role, sidecar, database)
         let model = try SlotDatabaseState.models.get()[database]!
@@ -94,7 +94,7 @@ struct KeyFileFixture {
         for name in try scratch.names() + [""] where !file.hasSuffix("/" + name) { try giveAway(scratch.path(name)) }
     }
 
-    private func makeSidecar(_ model: KeyFileModel) throws {
+    private func makeSidecar(_ model: SlotFileModel) throws {
         let own = try? Data(contentsOf: URL(fileURLWithPath: file))
         if sidecar == .valid, own != nil { return }
         let current = try? Data(contentsOf: URL(fileURLWithPath: path + "-keys"))
@@ -165,7 +165,7 @@ struct KeyFileFixture {
         try queue.close()
     }
 
-    /// Returns the outcome in the words of the table. Where nothing succeeds, the key file stays as it is; what can't
+    /// Returns the outcome in the words of the table. Where nothing succeeds, the slot file stays as it is; what can't
     /// be read stays in any case.
     private func outcome(_ success: String, _ body: () throws -> Void) throws -> String {
         let keys = try? Data(contentsOf: URL(fileURLWithPath: path + "-keys")), bytes = Data.ofSidecar(file)
@@ -189,11 +189,11 @@ struct KeyFileFixture {
     private static func words(_ error: DatabaseError) -> String {
         if error.isWrongKeyError { return "wrong key" }
         switch (error.reason, error.resultCode) {
-        case (.damagedKeyFile, _): return "damaged"
-        case (.foreignKeyFile, _): return "foreign"
+        case (.damagedSlotFile, _): return "damaged"
+        case (.foreignSlotFile, _): return "foreign"
         case (.unfitKeySlots, _): return "no slots"
-        case (.unfitKeyFile, .SQLITE_CANTOPEN): return "not a file"
-        case (.unfitKeyFile, _): return "unreadable"
+        case (.unfitSlotFile, .SQLITE_CANTOPEN): return "not a file"
+        case (.unfitSlotFile, _): return "unreadable"
         case (.checkpointPending, _): return "pending"
         case (.fileExists, _): return "exists"
         default: return "\(error)"
