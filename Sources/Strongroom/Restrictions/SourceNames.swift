@@ -8,14 +8,14 @@
 ///
 /// Source: <https://www.sqlite.org/lang_select.html>, and SQLite's `parse.y` for words that can be names.
 struct SourceNames {
-    struct Source: Hashable {
+    struct Source {
         /// The folded name of the schema. Nil if there is none.
         let schema: String?
         let name: String
     }
 
-    /// The tables, views and table-valued functions after `FROM`, `JOIN`, `IN` and commas between them.
-    private(set) var sources: Set<Source> = []
+    /// The tables, views and table-valued functions after `FROM`, `JOIN`, `IN` and commas between them, as they come.
+    private(set) var sources: [Source] = []
 
     /// The folded names of common table expressions, and of windows.
     private(set) var commonTables: Set<String> = []
@@ -182,9 +182,9 @@ struct SourceNames {
     private mutating func readSource(at index: Int) -> Bool {
         guard let name = lexemes[index].name else { return false }
         if self[index + 1] == .dot, let second = self[index + 2]?.name {
-            sources.insert(Source(schema: name, name: second))
+            sources.append(Source(schema: name, name: second))
         } else {
-            sources.insert(Source(schema: nil, name: name))
+            sources.append(Source(schema: nil, name: name))
         }
         return true
     }
