@@ -51,8 +51,8 @@ struct Permissions {
 
     /// Refuses a statement by its names, before SQLite sees it.
     func check(_ names: SourceNames) throws {
-        guard ["select", "with", "values", "pragma"].contains(names.verb) else {
-            throw DatabaseError.restricted(.statement, names.verb.uppercased(), "Write a SELECT, WITH or VALUES")
+        guard ["select", "with", "values", "pragma"].contains(names.firstWord) else {
+            throw DatabaseError.restricted(.statement, names.firstWord.uppercased(), "Write a SELECT, WITH or VALUES")
         }
         for name in names.commonTables.sorted() where isReserved(name) {
             throw DatabaseError.restricted(

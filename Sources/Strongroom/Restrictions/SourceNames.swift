@@ -1,10 +1,10 @@
 /// The names in the text of a statement that decide what it reads: those where SQL allows a table or a view, and those
 /// of common table expressions.
 ///
-/// SQLite's authorizer is not enough. It reports neither the columns that `USING` and `NATURAL JOIN` compare, nor a view
-/// without columns, and its name of a view may be that of a common table expression. So each name is checked here
-/// first, by the same tokens that SQLite reads. The lists may contain names that SQLite takes for something else, and
-/// never lack one.
+/// SQLite's authorizer is not enough. It reports neither the columns that `USING` and `NATURAL JOIN` compare, nor a
+/// view without columns, and its name of a view may be that of a common table expression. So each name is checked
+/// here first, by the same tokens that SQLite reads. The lists may contain names that SQLite takes for something
+/// else, and never lack one.
 ///
 /// Source: <https://www.sqlite.org/lang_select.html>, and SQLite's `parse.y` for words that can be names.
 struct SourceNames {
@@ -27,7 +27,7 @@ struct SourceNames {
     private(set) var joinsNaturally = false
 
     /// The first word in lowercase. Empty if the text begins otherwise.
-    private(set) var verb = ""
+    private(set) var firstWord = ""
 
     private let lexemes: [Lexeme]
 
@@ -66,7 +66,7 @@ struct SourceNames {
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
         lexemes = Self.lexemes(of: bytes)
-        if case .word(let verb)? = lexemes.first { self.verb = verb }
+        if case .word(let word)? = lexemes.first { firstWord = word }
         joinsNaturally = lexemes.contains(.word("natural"))
         findCommonTables()
         findJoinColumns()

@@ -63,7 +63,7 @@ extension RestrictionFixture {
     }
 }
 
-/// What the compiled program of a statement opens: the authorizer has no part in it.
+/// The tables that the compiled program of a statement opens: the authorizer has no part in it.
 /// <https://www.sqlite.org/opcode.html#OpenRead>
 private struct ProgramLedger {
     private let pool: DatabasePool
