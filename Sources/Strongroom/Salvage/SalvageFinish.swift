@@ -9,16 +9,15 @@ struct SalvageFinish {
 
     /// Creates indexes, virtual tables, views and triggers, in the transaction of the rows.
     func createTheRest() throws {
-        for entry in entries where entry.kind == .index && entry.sql != nil { try create(entry, ["INDEX", "UNIQUE"]) }
+        for entry in entries where entry.kind == .index && entry.sql != nil { try create(entry) }
         for entry in entries where entry.isVirtual { try createVirtual(entry) }
-        for entry in entries where entry.kind == .view { try create(entry, ["VIEW"]) }
-        for entry in entries where entry.kind == .trigger { try create(entry, ["TRIGGER"]) }
+        for entry in entries where entry.kind == .view { try create(entry) }
+        for entry in entries where entry.kind == .trigger { try create(entry) }
     }
 
-    private func create(_ entry: SchemaEntry, _ words: [String]) throws {
-        guard let sql = entry.sql, SchemaModel.creates(sql, words) else { return }
+    private func create(_ entry: SchemaEntry) throws {
         do {
-            try target.execute(sql: sql)
+            try writer.create(entry)
         } catch let error as DatabaseError where error.isOfSchema {
             let isViolated = error.resultCode == .SQLITE_CONSTRAINT
             writer.note(entry, isViolated ? .violated : .notCreated, error)
@@ -74,7 +73,6 @@ struct SalvageFinish {
 
     /// Creates a full-text table anew, with the content and the settings that were saved.
     private func rebuild(_ entry: SchemaEntry, _ shadows: [String]) throws {
-        guard let sql = entry.sql, SchemaModel.creates(sql, ["VIRTUAL"]) else { return }
         let kept = ["content", "config"]
         for shadow in shadows where try target.tableExists("\(entry.name)_\(shadow)") {
             let table = "\(entry.name)_\(shadow)".quotedDatabaseIdentifier
@@ -83,7 +81,7 @@ struct SalvageFinish {
             }
             try target.execute(sql: "DROP TABLE main.\(table)")
         }
-        try target.execute(sql: sql)
+        try writer.create(entry)
         for shadow in kept where try target.tableExists("salvage_of_\(shadow)") {
             let table = "\(entry.name)_\(shadow)", condition = shadow == "config" ? "WHERE k <> 'version'" : ""
             if try target.tableExists(table) {

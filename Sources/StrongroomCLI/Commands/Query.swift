@@ -52,7 +52,7 @@ struct Query: Reporting {
     @Option(
         name: .customLong("output"),
         help: ArgumentHelp(
-            "The form of the rows: table, csv, or jsonl, one object a line. --json means jsonl.",
+            "The form of the rows: table, csv, json, one array, or jsonl, one object a line. --json means jsonl.",
             valueName: "form"))
     var form = RowForm.table
 
@@ -68,6 +68,7 @@ struct Query: Reporting {
     var write = false
 
     var database: String? { file }
+    var isReading: Bool { !write }
 
     func validate() throws {
         guard sql != nil || (try? passphrase.source.isStandardInput) != true else {
@@ -92,7 +93,7 @@ struct Query: Reporting {
         }
     }
 
-    private func change(_ sql: String, _ target: Target, _ secret: Secret?, _ runner: SQLRunner) throws {
+    private func change(_ sql: String, _ target: Target, _ secret: GivenSecret?, _ runner: SQLRunner) throws {
         try target.writing(secret) { queue in
             if case .alone(let word) = StatementKind(sql) {
                 try queue.inDatabase { try runAlone(word, sql, $0, runner) }
@@ -109,7 +110,7 @@ struct Query: Reporting {
         return String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self)
     }
 
-    private func read(_ sql: String, _ target: Target, _ secret: Secret?, _ runner: SQLRunner) throws {
+    private func read(_ sql: String, _ target: Target, _ secret: GivenSecret?, _ runner: SQLRunner) throws {
         do {
             try target.reading(secret) { db in
                 try db.reading {

@@ -29,7 +29,7 @@ struct CommandArticleTests {
     func commands() async throws {
         let program = try Program(built: "strongroom").executable.path
         let blocks = Self.blocks("sh", in: try Self.article("Commands"))
-        #expect(blocks.count == 27)
+        #expect(blocks.count == 31)
         let script = "set -e\nstrongroom() { '\(program)' \"$@\"; }\ncd '\(scratch.path)'\n" + blocks.joined()
         let outcome = try await Program("sh", "-c", script).run()
         #expect(outcome.status == 0, "\(outcome.errors)")

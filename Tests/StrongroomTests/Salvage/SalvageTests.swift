@@ -94,7 +94,7 @@ struct SalvageTests {
         #expect(found == [17])
     }
 
-    @Test("opens with the exported data key where the key file is gone")
+    @Test("opens with the exported data key where the slot file is gone")
     func dataKey() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let queue = try DatabaseQueue(path: path, configuration: .slots("secret", creating: true))
