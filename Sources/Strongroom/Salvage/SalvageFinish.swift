@@ -7,8 +7,8 @@ struct SalvageFinish {
 
     private var entries: [SchemaEntry] { writer.plan.entries }
 
-    /// Creates indexes, virtual tables, views and triggers, in the transaction of the rows. Returns the report, in which
-    /// nothing is missing from what was built again.
+    /// Creates indexes, virtual tables, views and triggers, in the transaction of the rows. Returns the report, in
+    /// which nothing is missing from what was built again.
     func createTheRest() throws -> SalvageReport {
         for entry in entries where entry.kind == .index && entry.sql != nil { try create(entry) }
         var rebuilt: Set<String> = []
