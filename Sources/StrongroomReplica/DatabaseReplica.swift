@@ -23,8 +23,8 @@ public struct ReplicaPoint: Hashable, Sendable {
     public let size: Int
     /// Counts the times that every page was written anew: by a rotation, or by `VACUUM`.
     public let keyGeneration: Int
-    /// Of a restored point, the number of points between it and the next one that are no longer in the destination. 0 if
-    /// none is missing.
+    /// Of a restored point, the number of points between it and the next one that are no longer in the destination. 0
+    /// if none is missing.
     public var missingAfter = 0
 
     init(_ shipped: Shipper.Shipped) {

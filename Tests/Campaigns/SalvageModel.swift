@@ -107,7 +107,8 @@ final class SalvageModel {
         let others = (0..<tables).map { table in
             """
             CREATE TABLE t\(table)(id INTEGER PRIMARY KEY, name TEXT, value REAL, kind INTEGER);
-            \(numbers(rows)) INSERT INTO t\(table) SELECT i * 3, 'table \(table) row ' || i, i * 0.5 + \(table), i % 7 FROM n;
+            \(numbers(rows)) INSERT INTO t\(table)
+                SELECT i * 3, 'table \(table) row ' || i, i * 0.5 + \(table), i % 7 FROM n;
             \(table % 10 == 0 ? "CREATE INDEX t\(table)Kind ON t\(table)(kind, name);" : "")
             """
         }
@@ -122,10 +123,11 @@ final class SalvageModel {
             \(numbers(4 * scale)) INSERT INTO file
                 SELECT i, 'file ' || i, randomblob(200 + (i * 7919) % \(longest)) FROM n;
             \(numbers(80 * scale)) INSERT INTO word
-                SELECT 'word ' || (i * 7919 % 100003), i, 'note ' || i || hex(zeroblob(CASE WHEN i % 500 = 0 THEN 3000 ELSE 4 END))
-                FROM n;
+                SELECT 'word ' || (i * 7919 % 100003), i, 'note ' || i
+                    || hex(zeroblob(CASE WHEN i % 500 = 0 THEN 3000 ELSE 4 END)) FROM n;
             \(numbers(12 * scale)) INSERT INTO page
-                SELECT 'title ' || i, 'quiet words about number' || i || ' and ' || (i * 31 % 977) || hex(randomblob(60)) FROM n;
+                SELECT 'title ' || i, 'quiet words about number' || i || ' and ' || (i * 31 % 977)
+                    || hex(randomblob(60)) FROM n;
             \(others.joined(separator: "\n"))
             COMMIT;
             """

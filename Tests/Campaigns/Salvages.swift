@@ -2,8 +2,8 @@ import Foundation
 import Strongroom
 import TestSupport
 
-/// Files of databases are damaged and salvaged: each row of authentic pages is saved, none is invented, and each that is
-/// called missing is missing.
+/// Files of databases are damaged and salvaged: each row of authentic pages is saved, none is invented, and each that
+/// is called missing is missing.
 struct Salvages {
     let campaign: Campaign
 

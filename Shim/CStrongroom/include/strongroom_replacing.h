@@ -10,8 +10,8 @@
 
 // Functions without other words return zero or an errno.
 
-/// Returns the number of a regular file in its file system. 0 if there is nothing with the name, -1 for a symbolic link,
-/// a folder, a FIFO, a device, or a socket.
+/// Returns the number of a regular file in its file system. 0 if there is nothing with the name, -1 for a symbolic
+/// link, a folder, a FIFO, a device, or a socket.
 int64_t strongroom_file_number(const char *path);
 
 /// Returns true if files that this process makes can have the owner of the file.
@@ -47,8 +47,8 @@ int strongroom_staged_write(int descriptor, const void *bytes, size_t size, int6
 int strongroom_staged_finish(int descriptor);
 
 /// Locks the main database as SQLite does, without reading it: against writers, or against all other connections.
-/// Returns a result code: SQLITE_BUSY, or SQLITE_READONLY if this process may not write the file. The lock ends with the
-/// connection.
+/// Returns a result code: SQLITE_BUSY, or SQLITE_READONLY if this process may not write the file. The lock ends with
+/// the connection.
 int strongroom_database_lock(sqlite3 *db, bool exclusive);
 
 #endif

@@ -1,8 +1,8 @@
 extension DatabaseReader {
     /// Runs `value` in a transaction that can't write, and whose SQL can only read what the restrictions allow.
     ///
-    /// All SQL of the connection is restricted while `value` runs: that of `value`, and that of functions that it calls.
-    /// Statements that were prepared before are refused. See <doc:RestrictedQueries>.
+    /// All SQL of the connection is restricted while `value` runs: that of `value`, and that of functions that it
+    /// calls. Statements that were prepared before are refused. See <doc:RestrictedQueries>.
     ///
     /// - parameters:
     ///   - restrictions: the tables, columns and functions that the SQL may use, and its limits.

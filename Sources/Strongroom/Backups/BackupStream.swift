@@ -1,7 +1,7 @@
 import Foundation
 
-/// A backup as one stream of bytes: an archive of tar with the record, the salt file, the slot file and the database, in
-/// this order. The record comes first, so that a reader knows what is to follow.
+/// A backup as one stream of bytes: an archive of tar with the record, the salt file, the slot file and the database,
+/// in this order. The record comes first, so that a reader knows what is to follow.
 package enum BackupStream {
     /// Writes a backup of a database, which may be in use.
     ///

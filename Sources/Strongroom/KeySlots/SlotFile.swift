@@ -52,8 +52,8 @@ struct SlotFile: Hashable {
     ///
     /// - parameter preferred: the identifier or the label of the slot to try first.
     /// - throws: `SQLITE_NOTADB` with the reason `wrongKey` or `mistypedRecoveryCode` if no slot opens,
-    ///   `forgedSlotFile` if one does and the file was not written with that data key, `unsupportedDerivation` if a slot
-    ///   could not be tried and no other one opens.
+    ///   `forgedSlotFile` if one does and the file was not written with that data key, `unsupportedDerivation` if a
+    ///   slot could not be tried and no other one opens.
     func unlock(
         _ secret: SecretBytes, preferred: String?, _ deriver: KeySlotDeriver
     ) throws -> (dataKey: SecretBytes, slot: KeySlot) {

@@ -59,7 +59,7 @@ extension Permissions {
                     "the restrictions limit the columns of the virtual table \(table.name)",
                     "Allow all of its columns, or a view with some of them")
             }
-            if let unknown = visible.subtracting(all).subtracting(["rowid"]).first {
+            if let unknown = visible.subtracting(all).subtracting(["rowid"]).sorted().first {
                 throw DatabaseError.unfit(
                     "the restrictions name the column \(table.name).\(unknown), which does not exist",
                     "Name columns of the table")

@@ -51,10 +51,10 @@ struct Permissions {
 
     /// Refuses a statement by its names, before SQLite sees it.
     func check(_ names: SourceNames) throws {
-        guard ["select", "with", "values", "pragma"].contains(names.verb) else {
-            throw DatabaseError.restricted(.statement, names.verb.uppercased(), "Write a SELECT, WITH or VALUES")
+        guard ["select", "with", "values", "pragma"].contains(names.firstWord) else {
+            throw DatabaseError.restricted(.statement, names.firstWord.uppercased(), "Write a SELECT, WITH or VALUES")
         }
-        for name in names.commonTables where isReserved(name) {
+        for name in names.commonTables.sorted() where isReserved(name) {
             throw DatabaseError.restricted(
                 .commonTableName, name, "Give the common table expression or window another name")
         }
@@ -84,7 +84,7 @@ struct Permissions {
     private func checkJoins(_ names: SourceNames) throws {
         for source in names.sources {
             guard let object = objects[source.name], object.visible != nil else { continue }
-            if let column = names.joinColumns.intersection(object.hidden).first {
+            if let column = names.joinColumns.intersection(object.hidden).sorted().first {
                 throw DatabaseError.restricted(.column, "\(object.name).\(column)")
             }
             if names.joinsNaturally {

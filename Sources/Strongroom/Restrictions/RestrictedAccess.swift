@@ -52,7 +52,7 @@ final class RestrictedAccess: ConnectionPart, StatementRestriction {
         number = Self.nextNumber()
         database.authorizer.restriction = self
         database.parts.update()
-        database.connection.limit(
+        StatementLimits(of: database.connection).set(
             nanoseconds: UInt64(min(restrictions.maximumDuration * 1e9, 1e18)),
             bytes: Int64(restrictions.maximumMemoryByteCount))
     }
@@ -60,7 +60,7 @@ final class RestrictedAccess: ConnectionPart, StatementRestriction {
     private func end(_ statements: StatementCaches) {
         guard isActive else { return }
         database.finishRuns()
-        database.connection.limit(nanoseconds: 0, bytes: 0)
+        StatementLimits(of: database.connection).set(nanoseconds: 0, bytes: 0)
         database.authorizer.restriction = nil
         number = 0
         database.parts.update()
@@ -112,7 +112,7 @@ final class RestrictedAccess: ConnectionPart, StatementRestriction {
             if isHarmless, isMain, report.second == nil { return .allowed }
             return .refused(.restricted(.pragma, report.first ?? ""))
         default:
-            return .refused(.restricted(.statement, names.verb.uppercased()))
+            return .refused(.restricted(.statement, names.firstWord.uppercased()))
         }
     }
 
@@ -174,7 +174,7 @@ final class RestrictedAccess: ConnectionPart, StatementRestriction {
     }
 
     private var timeOrMemoryOverrun: DatabaseError? {
-        let overrun = database.connection.overrun
+        let overrun = StatementLimits(of: database.connection).overrun
         if overrun.contains(.duration) {
             return .overrun(.duration, restrictions.maximumDuration)
         }

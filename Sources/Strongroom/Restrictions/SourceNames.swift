@@ -1,21 +1,21 @@
 /// The names in the text of a statement that decide what it reads: those where SQL allows a table or a view, and those
 /// of common table expressions.
 ///
-/// SQLite's authorizer is not enough. It reports neither the columns that `USING` and `NATURAL JOIN` compare, nor a view
-/// without columns, and its name of a view may be that of a common table expression. So each name is checked here
-/// first, by the same tokens that SQLite reads. The lists may contain names that SQLite takes for something else, and
-/// never lack one.
+/// SQLite's authorizer is not enough. It reports neither the columns that `USING` and `NATURAL JOIN` compare, nor a
+/// view without columns, and its name of a view may be that of a common table expression. So each name is checked
+/// here first, by the same tokens that SQLite reads. The lists may contain names that SQLite takes for something
+/// else, and never lack one.
 ///
 /// Source: <https://www.sqlite.org/lang_select.html>, and SQLite's `parse.y` for words that can be names.
 struct SourceNames {
-    struct Source: Hashable {
+    struct Source {
         /// The folded name of the schema. Nil if there is none.
         let schema: String?
         let name: String
     }
 
-    /// The tables, views and table-valued functions after `FROM`, `JOIN`, `IN` and commas between them.
-    private(set) var sources: Set<Source> = []
+    /// The tables, views and table-valued functions after `FROM`, `JOIN`, `IN` and commas between them, as they come.
+    private(set) var sources: [Source] = []
 
     /// The folded names of common table expressions, and of windows.
     private(set) var commonTables: Set<String> = []
@@ -27,7 +27,7 @@ struct SourceNames {
     private(set) var joinsNaturally = false
 
     /// The first word in lowercase. Empty if the text begins otherwise.
-    private(set) var verb = ""
+    private(set) var firstWord = ""
 
     private let lexemes: [Lexeme]
 
@@ -66,7 +66,7 @@ struct SourceNames {
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
         lexemes = Self.lexemes(of: bytes)
-        if case .word(let verb)? = lexemes.first { self.verb = verb }
+        if case .word(let word)? = lexemes.first { firstWord = word }
         joinsNaturally = lexemes.contains(.word("natural"))
         findCommonTables()
         findJoinColumns()
@@ -182,9 +182,9 @@ struct SourceNames {
     private mutating func readSource(at index: Int) -> Bool {
         guard let name = lexemes[index].name else { return false }
         if self[index + 1] == .dot, let second = self[index + 2]?.name {
-            sources.insert(Source(schema: name, name: second))
+            sources.append(Source(schema: name, name: second))
         } else {
-            sources.insert(Source(schema: nil, name: name))
+            sources.append(Source(schema: nil, name: name))
         }
         return true
     }

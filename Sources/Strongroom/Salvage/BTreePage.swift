@@ -76,8 +76,8 @@ struct BTreePage {
         return (0..<cellCount).allSatisfy { pointer($0).map { $0 >= content } == true && cell($0) != nil }
     }
 
-    /// Rejects cells that share bytes with others, and keeps as many as it can. In a page that nothing proves, thousands
-    /// of cells could be one long row.
+    /// Rejects cells that share bytes with others, and keeps as many as it can. In a page that nothing proves,
+    /// thousands of cells could be one long row.
     mutating func rejectOverlaps() {
         let cells = (0..<cellCount).compactMap { index in cell(index).map { (index, $0.extent) } }
         var end = 0

@@ -110,8 +110,7 @@ extension DatabaseFile {
                     try writer.createTables()
                     let reader = SalvageReader(plan, writer) { try watch.advance(to: $0) }
                     try reader.run()
-                    report = reader.report
-                    try SalvageFinish(writer: writer, report: report).createTheRest()
+                    report = try SalvageFinish(writer: writer, report: reader.report).createTheRest()
                     return .commit
                 }
             }

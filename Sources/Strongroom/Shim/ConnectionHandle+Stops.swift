@@ -115,23 +115,6 @@ extension ConnectionHandle {
     /// Waits for locks like `sqlite3_busy_timeout`, but not for an access that was stopped. Returns a result code.
     func setBusyTimeout(milliseconds: CInt) -> CInt { strongroom_connection_busy_timeout(pointer, milliseconds) }
 
-    // MARK: - Limits
-
-    /// The limits that have stopped a statement.
-    struct Overrun: OptionSet {
-        let rawValue: UInt32
-
-        static let duration = Overrun(rawValue: UInt32(STRONGROOM_LATE))
-        static let memory = Overrun(rawValue: UInt32(STRONGROOM_LARGE))
-    }
-
-    /// Sets the limits of the statements that follow: nanoseconds from now, and bytes beyond what SQLite has allocated
-    /// in the process so far. Zero for none.
-    func limit(nanoseconds: UInt64, bytes: Int64) { strongroom_connection_limit(pointer, nanoseconds, bytes) }
-
-    /// The limits that are exceeded now, or have stopped a statement.
-    var overrun: Overrun { Overrun(rawValue: strongroom_connection_overrun(pointer)) }
-
     // MARK: - Watching
 
     /// Calls `watch` every few milliseconds of a statement, instead of looking for stops. For a connection that is not

@@ -59,9 +59,10 @@ struct BackupLine: CustomStringConvertible {
                 ("date", .text(backup.date.formatted(.iso8601))), ("age_seconds", .real(age)),
                 ("size", .integer(backup.size)), ("sqlcipher_version", .optional(version)),
                 ("page_size", .count(backup.settings.pageSize)),
-                ("plaintext_header_size", .count(backup.plaintextHeaderSize)), ("key_slots", .count(backup.keySlotCount)),
+                ("plaintext_header_size", .count(backup.plaintextHeaderSize)),
+                ("key_slots", .count(backup.keySlotCount)),
                 ("is_complete", .bool(backup.isComplete)), ("key", .optional(key?.rawValue)),
-                ("lastCheck", check?.json ?? .null),
+                ("last_check", check?.json ?? .null),
             ] + (isForgotten.map { [("is_forgotten", .bool($0))] } ?? []))
     }
 }

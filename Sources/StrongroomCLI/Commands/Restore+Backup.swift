@@ -114,7 +114,9 @@ extension Restore {
         try done(former, [("checked", .bool(true))], "restored and checked")
     }
 
-    private func restore(_ source: Target, to out: Place, _ check: RestoreCheck, _ secret: GivenSecret?) throws -> String? {
+    private func restore(
+        _ source: Target, to out: Place, _ check: RestoreCheck, _ secret: GivenSecret?
+    ) throws -> String? {
         let display = ProgressDisplay(
             "restoring", files: [(destination, source.inspection.size)], progress, quiet: output.quiet)
         defer { display.clear() }

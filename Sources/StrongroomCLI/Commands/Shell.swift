@@ -7,8 +7,8 @@ struct Shell: Reporting {
         abstract: "Run SQL on a database, line by line.",
         discussion: help(
             """
-            A statement may span lines, and ends with a semicolon. Ctrl-C ends a statement, Ctrl-D the shell. Lines that \
-            begin with a dot are commands of the shell; .help lists them.
+            A statement may span lines, and ends with a semicolon. Ctrl-C ends a statement, Ctrl-D the shell. Lines \
+            that begin with a dot are commands of the shell; .help lists them.
 
             On a terminal, lines are edited as in other shells. Statements stay in ~/.strongroom_history, which only \
             you can read, unless they contain a key. ~/.editrc has your key bindings.

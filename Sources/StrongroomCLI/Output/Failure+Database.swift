@@ -148,7 +148,8 @@ extension Failure {
             version == 4
             ? "Leave out --sqlcipher-version and --page-size"
             : """
-            Give it today's format with: strongroom migrate \(shellQuoted(file)) --in-place; or give --sqlcipher-version \(version) to other commands
+            Give it today's format with: strongroom migrate \(shellQuoted(file)) --in-place; or give \
+            --sqlcipher-version \(version) to other commands
             """
         self.init(
             .other, file: file, "its format is that of SQLCipher \(version); nothing was changed",

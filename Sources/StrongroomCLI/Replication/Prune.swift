@@ -7,10 +7,10 @@ struct Prune: Reporting {
         abstract: "Remove old restore points of a replica.",
         discussion: help(
             """
-            --keep 7d,4w,12m keeps the newest restore point of each of the last 7 days, 4 weeks and 12 months that have \
-            one; h and y stand for hours and years. --keep-within keeps every restore point of a time. The newest one \
-            always stays, and so does what a kept one needs: the full restore point before it, and those between. The \
-            replicator may run meanwhile.
+            --keep 7d,4w,12m keeps the newest restore point of each of the last 7 days, 4 weeks and 12 months that \
+            have one; h and y stand for hours and years. --keep-within keeps every restore point of a time. The newest \
+            one always stays, and so does what a kept one needs: the full restore point before it, and those between. \
+            The replicator may run meanwhile.
             """,
             statuses: [.unreachable]))
 

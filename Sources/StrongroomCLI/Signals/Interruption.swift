@@ -54,7 +54,7 @@ struct Interruption: Sendable {
     /// Returns the signals that have arrived, and records the next ones again.
     func take() -> Set<Int32> {
         var taken: Set<Int32> = [], byte: UInt8 = 0
-        while read(descriptor, &byte, 1) == 1 { taken.insert(Int32(byte)) }
+        while Foundation.read(descriptor, &byte, 1) == 1 { taken.insert(Int32(byte)) }
         for number in taken { signal(number, note) }
         return taken
     }
@@ -102,7 +102,7 @@ struct StopSignal {
     /// Stops the program until it is continued.
     func stopProcess() {
         var byte: UInt8 = 0
-        while read(descriptor, &byte, 1) == 1 {}
+        while Foundation.read(descriptor, &byte, 1) == 1 {}
         signal(SIGTSTP, SIG_DFL)
         raise(SIGTSTP)
         signal(SIGTSTP, noteStop)

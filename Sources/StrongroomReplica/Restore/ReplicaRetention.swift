@@ -1,5 +1,5 @@
-/// The restore points that ``DatabaseReplica/prune(_:keeping:isDryRun:reading:)`` keeps: the newest point of each of the
-/// last hours, days, weeks, months and years that have one, and the newest point of all.
+/// The restore points that ``DatabaseReplica/prune(_:keeping:isDryRun:reading:)`` keeps: the newest point of each of
+/// the last hours, days, weeks, months and years that have one, and the newest point of all.
 ///
 /// Days begin at midnight UTC, weeks on Monday.
 public struct ReplicaRetention: Hashable, Sendable {

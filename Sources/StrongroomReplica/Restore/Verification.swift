@@ -5,8 +5,8 @@ struct Verification {
     /// A folder for the leaves.
     let folder: String
 
-    /// Calls `found` with each problem, and `missing` with the positions between two points that are no longer there, as
-    /// pruning leaves it. Returns the number of points that were proved.
+    /// Calls `found` with each problem, and `missing` with the positions between two points that are no longer there,
+    /// as pruning leaves it. Returns the number of points that were proved.
     func run(_ found: (ReplicaError) -> Void, missing: (ClosedRange<UInt64>) -> Void = { _ in }) throws -> Int {
         var proved = 0
         for history in try archive.histories() {

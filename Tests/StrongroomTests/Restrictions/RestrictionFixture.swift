@@ -9,7 +9,7 @@ struct RestrictionFixture {
     let folder: TemporaryFolder
     let pool: DatabasePool
 
-    /// What the access may read: two tables, one without its passwords, two views and a full-text table.
+    /// The restrictions: two tables, one without its passwords, two views and a full-text table.
     static let restrictions = Restrictions(tables: [
         "product", .table("customer", columns: ["id", "city", "product_id", "label"]), "directory", "nested", "note",
     ])

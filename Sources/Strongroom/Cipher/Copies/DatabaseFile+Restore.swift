@@ -2,8 +2,8 @@ import Foundation
 
 /// The check of a backup before it is restored.
 public enum RestoreCheck: Sendable {
-    /// The backup is opened with the encryption, and each page is authenticated. A transaction in its log becomes a part
-    /// of it.
+    /// The backup is opened with the encryption, and each page is authenticated. A transaction in its log becomes a
+    /// part of it.
     case opening(Encryption)
     /// The backup is in clear text. Its structure is checked.
     case clearText

@@ -55,7 +55,8 @@ extension DatabaseError {
             .SQLITE_CORRUPT, .foreignLog,
             "the key fits \(path), and not the log \(log): it belongs to another database, or to a newer key",
             advice: """
-                give the newer key if there is one; otherwise move \(log) and \(CompanionFile.logIndex.path(of: path)) away
+                give the newer key if there is one; otherwise move \(log) and \
+                \(CompanionFile.logIndex.path(of: path)) away
                 """)
     }
 }

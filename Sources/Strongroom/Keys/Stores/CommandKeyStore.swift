@@ -5,10 +5,10 @@ import Foundation
 /// The program gets two more arguments: the action (`load`, `store` or `remove`), and the name of the key (`current`,
 /// `next`, or that of a former key). Under the name `database`, it keeps the path of the database in the same way, one
 /// line of text: the store creates no second database while that one exists. A program that refuses this name creates
-/// as many as it is asked for, which share the key. For the action `list`, it writes the names of its keys, each on a line. A rotation
-/// fails if the program does not know `list`, unless ``FormerKeys/discard`` is said. A key is one line of text, `x'<64
-/// hexadecimal digits>'`. The program writes it to its standard output for `load`, and reads it from its standard input
-/// for `store`. It is never an argument, and no shell is involved. The exit status is the answer:
+/// as many as it is asked for, which share the key. For the action `list`, it writes the names of its keys, each on a
+/// line. A rotation fails if the program does not know `list`, unless ``FormerKeys/discard`` is said. A key is one line
+/// of text, `x'<64 hexadecimal digits>'`. The program writes it to its standard output for `load`, and reads it from
+/// its standard input for `store`. It is never an argument, and no shell is involved. The exit status is the answer:
 ///
 /// | Exit status | Answer |
 /// | --- | --- |

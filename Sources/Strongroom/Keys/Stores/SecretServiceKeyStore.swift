@@ -4,8 +4,8 @@ import Foundation
 ///
 /// The item has the attributes `service`, `account` and `strongroom-key`, which is `current`, `next`, or the name of a
 /// former key. The key is text, because not every keyring accepts bytes. It only passes through pipes. The names of the
-/// former keys are in an item of their own, because `secret-tool` does not show attributes everywhere. So is the path of
-/// the database, with the attribute `database`.
+/// former keys are in an item of their own, because `secret-tool` does not show attributes everywhere. So is the path
+/// of the database, with the attribute `database`.
 ///
 /// `secret-tool lookup` does not distinguish a missing item from a locked keyring. So `secret-tool search` follows a
 /// failed look-up: it lists the items of a locked keyring without their secrets. A keyring that hides its items while
