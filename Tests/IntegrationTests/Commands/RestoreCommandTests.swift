@@ -87,7 +87,7 @@ struct RestoreCommandTests {
         for unfit in [["--at", "1"], ["--at-least", "1"], ["--s3-region", "x"]] {
             let outcome = try await strongroom(["restore", backup, database] + unfit)
             #expect(outcome.status == 2)
-            #expect(outcome.errors.contains("it is a database file, whose restore does not take \(unfit[0].prefix(6))"))
+            #expect(outcome.errors.contains("it is a database file, whose restore does not take \(unfit[0].prefix(5))"))
         }
         let replica = scratch.path("replica")
         #expect(try await strongroom("replicate", database, replica, "--once").status == 0)

@@ -98,8 +98,8 @@ struct UsageTests {
         let program = try Program(built: "strongroom").executable.path
         for (words, count) in [("strongroom ro", 1), ("strongroom help ro", 2), ("strongroom key ad", 2)] {
             let line = """
-                source <('\(program)' completions bash); COMP_WORDS=(\(words)); COMP_CWORD=\(count); _strongroom; \
-                echo "${COMPREPLY[*]}"
+                source <('\(program)' completions bash); COMP_WORDS=(\(words)); COMP_CWORD=\(count); \
+                _strongroom strongroom "${COMP_WORDS[\(count)]}"; echo "${COMPREPLY[*]}"
                 """
             let outcome = try await Program("bash", "-c", line).run()
             #expect(["rotate\n", "add\n"].contains(outcome.output), "\(words): \(outcome.output)\(outcome.errors)")

@@ -146,7 +146,7 @@ struct ForeignFormatTests {
         let outcome = try await strongroom(line.split(separator: " ").map(String.init) + key)
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(
-            try await StockShell(path: path + ".new", passphrase: format.key).run(TemporaryFolder.sampleQuery)
+            try await StockShell(path: path, passphrase: format.key).run(TemporaryFolder.sampleQuery)
                 == TemporaryFolder.sampleAnswer)
     }
 

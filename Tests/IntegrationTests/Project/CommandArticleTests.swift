@@ -44,9 +44,10 @@ struct CommandArticleTests {
         let text = try Self.article("Commands")
         let headings = Set(text.matches(of: /(?m)^## ([a-z-]+)$/).map { String($0.1) })
         let commands = StrongroomCommand.configuration.subcommands.filter { $0.configuration.shouldDisplay }
-        // Groups of commands have articles of their own.
+        let names = Set(commands.map { $0._commandName })
+        // Some groups of commands have articles of their own instead.
         let single = commands.filter { $0.configuration.subcommands.isEmpty }.map { $0._commandName }
-        #expect(headings == Set(single))
+        #expect(headings.isSuperset(of: single) && headings.isSubset(of: names))
     }
 
     @Test(

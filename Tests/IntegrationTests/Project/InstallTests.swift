@@ -78,7 +78,10 @@ struct InstallTests {
                 let words = match.output.1.split(separator: " ").map(String.init)
                 let start = try #require(words.firstIndex(of: "strongroom"))
                 #expect(Self.commands.contains(words[start + 1]), "\(match.output.1)")
-                let help = try await strongroom(words[start + 1], "--help").output
+                // A group has the options of its commands in their own help.
+                let isGroup = ["key", "former-keys"].contains(words[start + 1])
+                let command = Array(words[(start + 1)...(start + (isGroup ? 2 : 1))])
+                let help = try await strongroom(command + ["--help"]).output
                 for option in words where option.hasPrefix("--") { #expect(help.contains(option), "\(match.output.1)") }
             }
         }

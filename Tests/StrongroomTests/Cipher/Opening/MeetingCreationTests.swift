@@ -90,7 +90,7 @@ struct MeetingCreationTests {
         try maker.close()
         try other.close()
         #expect(store.entries == [.current])
-        #expect(try #require(rowCount(path, .managed(by: store))) >= 1)
+        #expect(try #require(try rowCount(path, .managed(by: store))) >= 1)
     }
 
     @Test("with slots and without: the loser's slot file is gone when the loser was killed", arguments: [false, true])
