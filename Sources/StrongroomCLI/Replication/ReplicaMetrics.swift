@@ -1,7 +1,7 @@
 import Foundation
 import StrongroomReplica
 
-/// What monitoring needs of replicas, as a file in Prometheus' text format.
+/// The figures of replicas for monitoring, as a file in Prometheus' text format.
 /// <https://prometheus.io/docs/instrumenting/exposition_formats/>
 final class ReplicaMetrics: @unchecked Sendable {
     private struct Figures {

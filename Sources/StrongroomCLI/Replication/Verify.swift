@@ -14,7 +14,8 @@ struct Verify: Reporting {
 
             With a key, restore points are restored one after the other in a temporary folder, and opened with it: \
             every page is authenticated, structure and foreign keys are checked. Of each key generation ten are \
-            opened, or as many as --sample says. What another key opens is counted; the newest restore point must open with this one.
+            opened, or as many as --sample says. What another key opens is counted; the newest restore point must \
+            open with this one.
             """,
             statuses: [.absent, .wrongKey, .damaged, .unreachable]))
 

@@ -11,7 +11,7 @@ public enum RestoreCheck: Sendable {
     case none
 }
 
-/// What becomes of a database in whose place a backup is restored.
+/// The fate of a database in whose place a backup is restored.
 public enum FormerDatabase: Sendable {
     /// It stands beside the restored one, with all its files, under a name with the date.
     case kept

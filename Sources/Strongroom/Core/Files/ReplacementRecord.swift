@@ -2,8 +2,8 @@
 struct ReplacementRecord: Equatable {
     /// The name of the folder with the next database.
     var folder: String
-    /// What the names of the former files get, between that of the database and their endings. Nil if they go with the
-    /// folder.
+    /// The text that the names of the former files get, between that of the database and their endings. Nil if they go
+    /// with the folder.
     var suffix: String?
     /// True if there was a database.
     var hasFormer: Bool
