@@ -97,7 +97,11 @@ struct ShellSession {
         } catch let failure as Failure where failure.status == .interrupted {
             throw isWriting ? Failure(.interrupted, file: file, "interrupted; what was committed stays") : failure
         }
-        if case .interrupted = outcome { try endUnlessControlC() }
+        if case .interrupted = outcome {
+            // The editor does not show it.
+            Console.message("^C")
+            try endUnlessControlC()
+        }
         if case .end = outcome, isInteractive { Console.message("") }
         return outcome
     }
@@ -105,7 +109,6 @@ struct ShellSession {
     /// Throws if a signal other than that of Ctrl-C has arrived.
     private func endUnlessControlC() throws {
         let signals = interruption.take()
-        Console.message("^C")
         guard signals.isSubset(of: [SIGINT]) else {
             throw Failure(.interrupted, file: file, "interrupted; what was committed stays")
         }
@@ -147,8 +150,9 @@ struct ShellSession {
             }
             if isInteractive {
                 guard failure.status == .interrupted else { return Console.message("strongroom: \(failure)") }
+                Console.message("")
                 try endUnlessControlC()
-                return Console.message("strongroom: interrupted; \(isWriting ? "the statement is undone" : "go on").")
+                return Console.message("strongroom: interrupted\(isWriting ? "; the statement is undone" : "").")
             }
             if isWriting, depth == 0 { failure.addRemedy("What was committed before stays") }
             throw failure

@@ -106,7 +106,7 @@ struct ShellTerminalTests {
             try session.enter("WITH n AS (SELECT 1 UNION ALL SELECT 1 FROM n) SELECT max(1) FROM n;\n")
             try session.waitForStatement()
             session.type("\u{3}")
-            try session.expect("interrupted; ")
+            try session.expect("strongroom: interrupted")
         }
         try session.enter("SELECT 6 * 7 AS n;\n")
         try session.expect("42")

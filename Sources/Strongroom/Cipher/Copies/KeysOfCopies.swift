@@ -15,8 +15,8 @@ extension DatabaseFile {
         guard let store = encryption.key.source.managed?.store else { return encryption }
         var encryption = encryption
         let managed = ManagedKey(store: store, path: realPath(destination))
-        let loaded = try managed.loaded()?.key
-        encryption.key = try loaded ?? managed.make { try SlotFiles(database: managed.path).requireNone() }.key
+        encryption.key =
+            try managed.loaded()?.key ?? managed.make { try SlotFiles(database: managed.path).requireNone() }.key
         return encryption
     }
 }
