@@ -38,12 +38,13 @@ public final class DatabasePool: DatabaseWriter {
                 Configuration.maximumReaderCount is \(configuration.maximumReaderCount): a pool needs a reader.
                 """)
         }
+        let configuration = configuration.sharingKeys()
         let label = configuration.label ?? "Strongroom.DatabasePool"
         let target = TargetQueue(configuration.targetQueue)
-        let writer = try configuration.opening(at: path) {
+        let writer = try configuration.explainingMissingLog(at: path) {
             try SerializedConnection(
                 path: path,
-                configuration: $0,
+                configuration: configuration,
                 label: label + ".writer",
                 target: TargetQueue(configuration.writerTargetQueue) ?? target,
                 minimumBusyTimeout: Self.minimumBusyTimeout,
@@ -55,7 +56,7 @@ public final class DatabasePool: DatabaseWriter {
         self.path = path
         self.label = label
         self.writer = writer
-        readers = ReaderPool(path: path, label: label, configuration: writer.configuration.readOnly, target: target)
+        readers = ReaderPool(path: path, label: label, configuration: configuration.readOnly, target: target)
         externalChanges = try ExternalChanges(of: writer)
     }
 

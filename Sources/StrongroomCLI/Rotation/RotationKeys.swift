@@ -7,12 +7,12 @@ struct RotationKeys: Sendable {
     private(set) var new: DatabaseKey?
     private(set) var newNoun = "passphrase"
 
-    init(old: GivenSecret) throws {
+    init(old: Secret) throws {
         self.old = try old.key
         oldNoun = old.shortNoun
     }
 
-    mutating func add(new: GivenSecret) throws {
+    mutating func add(new: Secret) throws {
         self.new = try new.key
         newNoun = new.shortNoun
     }

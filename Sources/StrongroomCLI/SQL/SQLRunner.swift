@@ -5,7 +5,6 @@ import Strongroom
 struct SQLRunner {
     var form: RowForm
     var bindings: Bindings
-    var hasHeader = true
 
     /// - parameter check: refuses statements before they run.
     func run(_ sql: String, _ db: Database, check: (Statement) throws -> Void = { _ in }) throws {
@@ -19,14 +18,9 @@ struct SQLRunner {
 
     private func run(_ statement: Statement) throws {
         guard statement.columnCount > 0 else { return try statement.execute() }
-        var writer = try RowWriter(form, columns: statement.columnNames, hasHeader: hasHeader)
+        var writer = try RowWriter(form, columns: statement.columnNames)
         let rows = try Row.fetchCursor(statement)
-        do {
-            while let row = try rows.next() { try writer.add(row.databaseValues.map(\.storage)) }
-        } catch let error as DatabaseError where error.refusal?.rule == .rows {
-            try writer.end()
-            throw error
-        }
+        while let row = try rows.next() { try writer.add(row.databaseValues.map(\.storage)) }
         try writer.end()
     }
 }

@@ -2,12 +2,8 @@
 
 extension Database {
     /// Opens the database as its user will: from its files alone, by a connection that shares nothing with this one.
-    ///
-    /// - parameter keys: derived keys. One of them is used if the files have its salt. Default: none.
-    func requireOpening(
-        _ encryption: Encryption, _ keys: Keyring = Keyring(), _ body: (Database) throws -> Void = { _ in }
-    ) throws {
-        var configuration = Configuration().sharingKeys(keys)
+    func requireOpening(_ encryption: Encryption, _ body: (Database) throws -> Void = { _ in }) throws {
+        var configuration = Configuration()
         configuration.encryption = encryption
         // It does not finish pending changes.
         configuration.readonly = true

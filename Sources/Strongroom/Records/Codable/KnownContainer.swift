@@ -3,21 +3,17 @@
 class AnyKnownContainer {
     let key: ObjectIdentifier
 
-    /// The table that the container refers to.
-    private let columns: KeyColumns?
-
-    init(_ key: Any.Type, _ columns: KeyColumns?) {
+    init(_ key: Any.Type) {
         self.key = ObjectIdentifier(key)
-        self.columns = columns
     }
 }
 
 final class KnownContainer<Container>: AnyKnownContainer {
     private let container: Container
 
-    init(_ container: Container, key: Any.Type, _ columns: KeyColumns? = nil) {
+    init(_ container: Container, key: Any.Type) {
         self.container = container
-        super.init(key, columns)
+        super.init(key)
     }
 
     // A call, because only this object knows the container's type.
