@@ -1,10 +1,18 @@
 // swift-tools-version: 6.1
 
+import CompilerPluginSupport
 import PackageDescription
 
 /// Publishers on Linux.
 let openCombine: [Target.Dependency] = ["OpenCombine", "OpenCombineDispatch"].map {
     .product(name: $0, package: "OpenCombine", condition: .when(traits: ["OpenCombine"]))
+}
+
+/// The parts of swift-syntax that the macros need. Without the trait, it is neither fetched nor built.
+let swiftSyntax: [Target.Dependency] = [
+    "SwiftCompilerPlugin", "SwiftDiagnostics", "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros",
+].map {
+    .product(name: $0, package: "swift-syntax", condition: .when(traits: ["Macros"]))
 }
 
 let package = Package(
@@ -19,7 +27,8 @@ let package = Package(
         .executable(name: "strongroom", targets: ["StrongroomCLI"]),
     ],
     traits: [
-        .trait(name: "OpenCombine", description: "Database publishers where Apple's Combine is absent.")
+        .trait(name: "OpenCombine", description: "Database publishers where Apple's Combine is absent."),
+        .trait(name: "Macros", description: "Records whose code @DatabaseRecord writes."),
     ],
     dependencies: [
         // SQLCipher's log lines and ours go where the application sends its logs.
@@ -28,6 +37,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         // Publishers on Linux; the trait keeps it away from everyone else.
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+        // Generated records; the trait keeps it away from everyone else.
+        .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
     ],
     targets: [
         .systemLibrary(
@@ -47,10 +58,13 @@ let package = Package(
             dependencies: [
                 "CSQLCipher",
                 "CStrongroom",
+                .target(name: "StrongroomMacros", condition: .when(traits: ["Macros"])),
                 .product(name: "Logging", package: "swift-log"),
             ] + openCombine,
             // An asynchronous access begins on its caller's actor: see `awaitAccess`. Swift 6.1 ignores it.
             swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
+        // An empty program without the trait.
+        .macro(name: "StrongroomMacros", dependencies: swiftSyntax),
         .target(
             name: "CStrongroomReplica",
             dependencies: ["CSQLCipher"],
@@ -59,10 +73,14 @@ let package = Package(
         .target(
             name: "StrongroomReplica",
             dependencies: ["CSQLCipher", "CStrongroom", "CStrongroomReplica"]),
+        // Lines typed in the shell of the command line, edited by libedit, which is a part of Apple's systems.
+        .target(
+            name: "CStrongroomLine", path: "Shim/CStrongroomLine", linkerSettings: [.linkedLibrary("edit")]),
         .executableTarget(
             name: "StrongroomCLI",
             dependencies: [
                 "Strongroom",
+                "CStrongroomLine",
                 "StrongroomReplica",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),

@@ -48,7 +48,21 @@ int EVP_PBE_scrypt(const char *secret, size_t secret_size, const unsigned char *
     derivations++;
     return result;
 }
+
+static _Thread_local int64_t pbkdf2_rounds;
+
+int64_t strongroom_faults_pbkdf2_rounds(void) { return pbkdf2_rounds; }
+
+int PKCS5_PBKDF2_HMAC(const char *secret, int secret_size, const unsigned char *salt, int salt_size, int rounds,
+                      const EVP_MD *digest, int key_size, unsigned char *key) {
+    static int (*provided)(const char *, int, const unsigned char *, int, int, const EVP_MD *, int, unsigned char *);
+    if (!provided) *(void **)&provided = dlsym(RTLD_NEXT, "PKCS5_PBKDF2_HMAC");
+    pbkdf2_rounds += rounds;
+    return provided(secret, secret_size, salt, salt_size, rounds, digest, key_size, key);
+}
 #else
+int64_t strongroom_faults_pbkdf2_rounds(void) { return -1; }
+
 int64_t strongroom_faults_derivations(double *seconds) { return *seconds = 0, -1; }
 
 void strongroom_faults_before_deriving(void (*act)(void *context), void *context) { (void)act, (void)context; }

@@ -159,6 +159,12 @@ int unlink(const char *path) {
     return result;
 }
 
+/// Of a folder in progress, whose removal nothing waits for.
+int unlinkat(int folder, const char *path, int flags) {
+    if (flags == 0 && strongroom_faults_fail_operation()) return -1;
+    return (int)syscall(SYS_unlinkat, folder, path, flags);
+}
+
 static int rename_file(const char *from, const char *to, unsigned flags) {
     if (fails(STRONGROOM_CALL_RENAME, to, -1)) return -1;
     int result = (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct replica_file {
     sqlite3_file *file;             // Allocated together with this.
@@ -64,6 +65,23 @@ int replica_file_is_reserved(replica_file *self, bool *reserved) {
     *reserved = found != 0;
     return result;
 }
+
+// MARK: Changes
+
+int replica_file_exclude(replica_file *self) {
+    int result = self->file->pMethods->xLock(self->file, SQLITE_LOCK_RESERVED);
+    if (result == SQLITE_OK) result = self->file->pMethods->xLock(self->file, SQLITE_LOCK_EXCLUSIVE);
+    if (result != SQLITE_OK) self->file->pMethods->xUnlock(self->file, SQLITE_LOCK_SHARED);
+    return result;
+}
+
+int replica_file_write(replica_file *self, const void *bytes, int size, int64_t offset) {
+    return self->file->pMethods->xWrite(self->file, bytes, size, offset);
+}
+
+int replica_file_resize(replica_file *self, int64_t size) { return self->file->pMethods->xTruncate(self->file, size); }
+
+int replica_file_sync(replica_file *self) { return self->file->pMethods->xSync(self->file, SQLITE_SYNC_FULL); }
 
 // MARK: The index
 
@@ -208,4 +226,17 @@ int replica_mark_take_zero(replica_file *self, const replica_index *index) {
     if (is_moved) return SQLITE_OK;
     replica_mark_release(self, 0);
     return SQLITE_BUSY;
+}
+
+int replica_log_cut(replica_file *self, const replica_index *index, int descriptor, int64_t size) {
+    // A connection that appends frames has a mark, and none gets one until the marks are released.
+    int first = first_mark_lock + 1, count = marks_count - 1;
+    int result = self->file->pMethods->xShmLock(self->file, first, count, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE);
+    if (result != SQLITE_OK) return result;
+    bool is_moved = is_same_log(self, index, true)
+        && __atomic_load_n((const uint32_t *)(self->index + backfill_offset), __ATOMIC_SEQ_CST) == index->last_frame;
+    // A failure leaves the log as it was: longer than necessary.
+    if (is_moved && ftruncate(descriptor, (off_t)size) != 0) result = SQLITE_IOERR_TRUNCATE;
+    (void)self->file->pMethods->xShmLock(self->file, first, count, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
+    return is_moved ? result : SQLITE_BUSY;
 }

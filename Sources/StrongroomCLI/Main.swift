@@ -18,7 +18,8 @@ enum Main {
             } catch {
                 // The argument parser prints other errors, and help.
                 guard let command = command as? any Reporting, !isParsers(error) else { throw error }
-                let failure = Failure(any: error, file: nil)
+                var failure = Failure(any: error, file: nil)
+                if command.isReading { failure = failure.withoutState }
                 command.output.failed(command, failure)
                 Console.message("strongroom: \(failure)")
                 throw ReportedError(status: failure.status)
@@ -80,16 +81,24 @@ enum Main {
     private static func misuse(_ message: String) -> Failure {
         let words = message.split(whereSeparator: \.isNewline).joined(separator: " ")
         let happened = words.hasSuffix(".") ? String(words.dropLast()) : words
-        let command = namedCommand.map { "help " + $0 } ?? "--help"
-        return Failure(
+        let command = namedCommand, subcommand = command == Key._commandName ? namedSubcommand : nil
+        let topic = [command.map { "help " + $0 } ?? "--help", subcommand].compactMap { $0 }.joined(separator: " ")
+        let hasOptions = command != nil && (command != Key._commandName || subcommand != nil)
+        let failure = Failure(
             .usage, "\(happened); nothing was changed",
-            remedy: "strongroom \(command) lists \(namedCommand == nil ? "the commands" : "the options")")
+            remedy: "strongroom \(topic) lists the \(hasOptions ? "options" : "commands")")
+        let type = StrongroomCommand.configuration.subcommands.first { $0._commandName == command }
+        return (type as? any Documented.Type)?.onlyReads == true ? failure.withoutState : failure
     }
 
+    private static var words: [String] { CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("-") } }
+
     /// The command among the arguments of the process.
-    private static var namedCommand: String? {
-        CommandLine.arguments.dropFirst().first { !$0.hasPrefix("-") }
-            .flatMap { Arguments.commands.contains($0) ? $0 : nil }
+    private static var namedCommand: String? { words.first.flatMap { Arguments.commands.contains($0) ? $0 : nil } }
+
+    /// The subcommand of `key` among the arguments of the process.
+    private static var namedSubcommand: String? {
+        words.dropFirst().first.flatMap { Arguments.keyCommands.contains($0) ? $0 : nil }
     }
 
     /// Prints a failure of the arguments as JSON if they contain `--json`: they could not be parsed.

@@ -17,8 +17,8 @@ struct StrongroomCommand: ParsableCommand {
             """,
         subcommands: [
             Create.self, Encrypt.self, Decrypt.self, Info.self, Check.self, VerifyKey.self, Rotate.self, Migrate.self,
-            Backup.self, Salvage.self, Replicate.self, Restore.self, Replicas.self, Verify.self, Prune.self,
-            Forget.self, Vacuum.self, Query.self, Shell.self, Keygen.self, Key.self, FormerKeysCommand.self,
+            Backup.self, Backups.self, Salvage.self, Replicate.self, Restore.self, Replicas.self, Verify.self,
+            Prune.self, Forget.self, Vacuum.self, Query.self, Shell.self, Keygen.self, Key.self, FormerKeysCommand.self,
             Completions.self, Manual.self,
         ])
 

@@ -32,6 +32,8 @@ public struct ReplicaVerification: Sendable {
     public let provedCount: Int
     /// Each problem, in the order of the check.
     public let problems: [ReplicaError]
+    /// The positions that are no longer there: pruning leaves such gaps, and so does a person who removes points.
+    public let missing: [ClosedRange<UInt64>]
 }
 
 /// Options for reading a destination.
@@ -68,7 +70,39 @@ extension DatabaseReplica {
         atLeast: ReplicaPosition? = nil, reading: ReplicaReading = ReplicaReading()
     ) throws -> ReplicaPoint {
         let restoration = Restoration(archive: try reading.archive(destination), path: path)
-        return ReplicaPoint(try restoration.run(target.target, atLeast: atLeast?.number))
+        let (point, missing) = try restoration.run(target.target, atLeast: atLeast?.number)
+        return ReplicaPoint(point, missingAfter: missing)
+    }
+
+    /// Restores a database, and changes it with each restore point that arrives, until `isOver` returns true. What a
+    /// killed process leaves is a restore point; the next call goes on from it.
+    ///
+    /// Programs may read the database. A restore point is applied while none has it open, in one transaction. The
+    /// database must not be written. Blocks until it is over. Keeps a folder beside the database, `-replica`.
+    ///
+    /// - parameter interval: milliseconds between two looks at the destination.
+    /// - parameter failed: called with each failure that may pass.
+    /// - throws: ``ReplicaError``: `.exists` if there is another database, `.busy` if another process follows with it,
+    ///   `.unreadable` if another program has changed it.
+    public static func follow(
+        from destination: String, to path: String, interval: Int = 1000, reading: ReplicaReading = ReplicaReading(),
+        until isOver: () -> Bool, failed: (ReplicaError) -> Void = { _ in }, report: (ReplicaPoint) -> Void
+    ) throws {
+        let following = try Following(archive: try reading.archive(destination), path: path)
+        if let point = try following.begin() { report(ReplicaPoint(point)) }
+        while !isOver() {
+            do {
+                let isClosed = try following.advance { report(ReplicaPoint($0)) }
+                pause(isClosed ? interval : min(interval, 50), isOver)
+            } catch let error as ReplicaError where error.isTransient {
+                failed(error)
+                pause(interval, isOver)
+            }
+        }
+    }
+
+    private static func pause(_ milliseconds: Int, _ isOver: () -> Bool) {
+        for _ in 0..<max(1, milliseconds / 20) where !isOver() { usleep(20_000) }
     }
 
     /// Returns the histories in a destination, by the time of their beginning. Only names are read, which a person who
@@ -93,8 +127,39 @@ extension DatabaseReplica {
     ) throws -> ReplicaVerification {
         let verification = Verification(archive: try reading.archive(destination), folder: temporaryFolder)
         var problems: [ReplicaError] = []
-        let proved = try verification.run { problems.append($0) }
-        return ReplicaVerification(provedCount: proved, problems: problems)
+        var missing: [ClosedRange<UInt64>] = []
+        let proved = try verification.run {
+            problems.append($0)
+        } missing: {
+            missing.append($0)
+        }
+        return ReplicaVerification(provedCount: proved, problems: problems, missing: missing)
+    }
+
+    /// Restores points one after the other in a temporary folder, and calls `body` with each and the path of its
+    /// database, to open it with the key. Blocks until it is done.
+    ///
+    /// - parameter path: a path in the folder that gets the temporary one.
+    /// - parameter count: the number of points of each key generation: the first, the last, and others evenly spread;
+    ///   `nil`, the default, for all.
+    public static func sample(
+        _ destination: String, beside path: String, count: Int? = nil, reading: ReplicaReading = ReplicaReading(),
+        _ body: (ReplicaPoint, _ path: String) throws -> Void
+    ) throws {
+        let archive = try reading.archive(destination)
+        for history in try archive.histories() {
+            let generations = Dictionary(grouping: history.points, by: \.generation).sorted { $0.key < $1.key }
+            let restoration = Restoration(archive: archive, path: path)
+            try restoration.each(history, generations.flatMap { spread($0.value, count) }) {
+                try body(ReplicaPoint($0), $1)
+            }
+        }
+    }
+
+    private static func spread(_ points: [PointName], _ count: Int?) -> [PointName] {
+        guard let count, points.count > max(2, count) else { return points }
+        let last = points.count - 1, steps = max(2, count) - 1
+        return (0...steps).map { points[$0 * last / steps] }
     }
 
     /// Removes restore points that only serve times before `milliseconds` since 1970. Points that a kept one needs
@@ -105,6 +170,17 @@ extension DatabaseReplica {
         reading: ReplicaReading = ReplicaReading()
     ) throws -> Int {
         try Pruning(archive: reading.archive(destination)).removePoints(before: milliseconds, isDryRun: isDryRun)
+    }
+
+    /// Removes the restore points that a retention does not keep, and that no kept one needs. Returns the number of
+    /// points that were removed, or would be.
+    @discardableResult
+    public static func prune(
+        _ destination: String, keeping retention: ReplicaRetention, isDryRun: Bool = false,
+        reading: ReplicaReading = ReplicaReading()
+    ) throws -> Int {
+        try Pruning(archive: reading.archive(destination))
+            .removePoints(notKeptBy: retention, now: currentMilliseconds(), isDryRun: isDryRun)
     }
 
     /// Removes all restore points from before the newest key generation, for example after the key has leaked. Returns
@@ -120,10 +196,11 @@ extension DatabaseReplica {
 }
 
 extension ReplicaPoint {
-    init(_ point: Point) {
+    init(_ point: Point, missingAfter: Int = 0) {
         position = ReplicaPosition(point.position)
         milliseconds = point.time
         size = point.parts.reduce(0) { $0 + Int($1.size) }
         keyGeneration = Int(point.generation)
+        self.missingAfter = missingAfter
     }
 }

@@ -23,6 +23,9 @@ public struct ReplicaPoint: Hashable, Sendable {
     public let size: Int
     /// Counts the times that every page was written anew: by a rotation, or by `VACUUM`.
     public let keyGeneration: Int
+    /// Of a restored point, the number of points between it and the next one that are no longer in the destination. 0
+    /// if none is missing.
+    public var missingAfter = 0
 
     init(_ shipped: Shipper.Shipped) {
         position = ReplicaPosition(shipped.position)
@@ -101,7 +104,7 @@ public final class DatabaseReplica: Sendable {
     }
 
     init(path: String, to place: any Destination, options: Options, engineSettings: Engine.Settings? = nil) throws {
-        let folder = options.stateFolder ?? "\(path)-replica/\(Digest(of: Array(place.name.utf8)).short)"
+        let folder = options.stateFolder ?? "\(path)-replica/\(Digest(of: Array(place.identity.utf8)).short)"
         let state = try LocalState(folder: folder)
         var settings = Capture.Settings()
         settings.logThreshold = Int64(options.logThreshold)

@@ -41,6 +41,7 @@ struct Campaigns {
             try Memory(campaign: campaign).run()
         case "kills": try Kills(campaign: campaign).run()
         case "clear-text": try ClearText(campaign: campaign).run()
+        case "salvage": try Salvages(campaign: campaign).run()
         case "soak": try Soak(campaign: campaign).run()
         default: throw Usage("there is no campaign \(options.campaign)")
         }

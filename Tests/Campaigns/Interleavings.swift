@@ -14,7 +14,9 @@ struct Interleavings {
 
     func run() throws {
         let names = campaign.options.scenarios
-        for first in try Scenario.named(names.isEmpty ? Self.first : names) {
+        // A name stands for all scenarios that begin with it, too.
+        for first in try Scenario.named(names.isEmpty ? Self.first : names)
+        where !names.isEmpty || Self.first.contains(first.name) {
             campaign.say(first)
             let model = Place(folder: campaign.options.folder + "/model"), ledger = try first.makeModel(model)
             for second in Self.second {

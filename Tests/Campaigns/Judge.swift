@@ -27,6 +27,7 @@ struct Judge {
         let authors = ([ledger] + others).map { $0.range(isDurable: isDurable) }
         try judgeContent(place.path, opened.first!, authors)
         try judgeCopy()
+        try scenario.judge(place, ledger)
         guard try !DatabaseFile.inspect(path: place.path).isRotationPending else {
             throw Finding("a rotation is still pending")
         }
@@ -145,7 +146,7 @@ extension Secret {
         case .former:
             return "PRAGMA key = \"x'\(String(repeating: "a1", count: 32))'\"; PRAGMA cipher_compatibility = 3;"
         case .first, .second:
-            if !header.hasKeyFile { break }
+            if !header.hasSlotFile { break }
             let slots = try KeySlots.open(path: path, encryption: encryption)
             return try slots.withDataKeyAndSalt { "PRAGMA key = \"x'\($0.map { hex($0) }.joined())'\";" }
         case .phrase, .otherPhrase: break

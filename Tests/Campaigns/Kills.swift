@@ -15,6 +15,13 @@ struct Kills {
         let outcomes: [Set<Secret>]
         /// About how many changes of files one life has.
         let operations: Int
+        /// The other processes: a connection that stays open keeps a replacement out, and a restore loses what they
+        /// wrote after the backup.
+        var company = Company.all
+    }
+
+    private enum Company {
+        case all, writers, none
     }
 
     private static let targets = [
@@ -24,16 +31,23 @@ struct Kills {
         Target(kind: .write, share: 10, scenarios: ["write-wal", "write-delete"], outcomes: [[.old]], operations: 60),
         Target(kind: .migrate, share: 2, scenarios: ["migrate-format"], outcomes: [[.former]], operations: 120),
         Target(kind: .header, share: 2, scenarios: ["header-on"], outcomes: [[.phrase]], operations: 60),
+        Target(
+            kind: .restore, share: 10, scenarios: ["restore-kept", "restore-log"], outcomes: [[.old], [.new]],
+            operations: 250, company: .none),
+        Target(
+            kind: .migrateInPlace, share: 10, scenarios: ["migrate-in-place-wal", "migrate-in-place-delete"],
+            outcomes: [[.former], [.new]], operations: 250, company: .writers),
+        Target(kind: .folder, share: 2, scenarios: ["backup-folder"], outcomes: [[.old]], operations: 120),
     ]
 
-    /// 2,400 kills, or as many as were asked for, in these shares.
+    /// 4,600 kills, or as many as were asked for, in these shares.
     func run() throws {
-        let count = campaign.options.count ?? 2400, names = campaign.options.scenarios
+        let count = campaign.options.count ?? 4600, names = campaign.options.scenarios
         for target in Self.targets where names.isEmpty || names.contains(target.kind.rawValue) {
             for name in target.scenarios {
                 let scenario = try Scenario.named([name])[0]
                 campaign.say(scenario)
-                for round in 0..<max(1, count * target.share / 24 / target.scenarios.count) {
+                for round in 0..<max(1, count * target.share / 46 / target.scenarios.count) {
                     campaign.run("\(target.kind) \(name) \(round)") { try kill(target, scenario, round) }
                 }
             }
@@ -52,7 +66,7 @@ struct Kills {
         }
         let operation = round % 2 == 0 ? Int.random(in: 0..<target.operations, using: &Campaign.random) : nil
         let victim = try Crew(target.kind, "v", campaign.options, killedAt: operation)
-        let notes = try accompany(victim, operation, round, place, scenario)
+        let notes = try accompany(victim, operation, round, place, scenario, target.company)
         try victim.requireKilled()
         try judge(scenario, place, notes)
         return operation == nil ? "at a moment" : "at a change of a file"
@@ -60,14 +74,15 @@ struct Kills {
 
     /// Returns the last row whose commit has returned in a stock shell.
     private func accompany(
-        _ victim: Crew, _ operation: Int?, _ round: Int, _ place: Place, _ scenario: Scenario
+        _ victim: Crew, _ operation: Int?, _ round: Int, _ place: Place, _ scenario: Scenario, _ company: Company
     ) throws -> Int {
         var companion: Crew?
         let secret = scenario.secrets.first { $0.opens(place) }
-        switch round % 8 {
-        case 0, 3: companion = try secret.map { try Crew(shellThatWrites: true, place.path, $0) }
-        case 1, 6: companion = try secret.map { try Crew(shellThatWrites: false, place.path, $0) }
-        case 2, 5: companion = try Crew(.write, "w", campaign.options)
+        switch (round % 8, company) {
+        case (_, .none), (0, .writers), (3, .writers), (1, .writers), (6, .writers): break
+        case (0, _), (3, _): companion = try secret.map { try Crew(shellThatWrites: true, place.path, $0) }
+        case (1, _), (6, _): companion = try secret.map { try Crew(shellThatWrites: false, place.path, $0) }
+        case (2, _), (5, _): companion = try Crew(.write, "w", campaign.options)
         default: break
         }
         if operation == nil {

@@ -8,7 +8,7 @@ struct PowerCuts {
 
     func run() throws {
         let folder = campaign.options.folder
-        for scenario in try Scenario.named(campaign.options.scenarios) {
+        for scenario in try Scenario.named(campaign.options.scenarios) where scenario.hasDisk {
             campaign.say(scenario)
             let model = Place(folder: folder + "/model"), place = Place(folder: folder + "/work")
             var ledger = try scenario.makeModel(model)

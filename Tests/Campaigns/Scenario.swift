@@ -10,6 +10,10 @@ struct Scenario {
     var copySecret: Secret?
     /// True if a commit that returned survives a power cut.
     var isDurable = true
+    /// False if it makes folders with names, which the simulated disk of power cuts does not know.
+    var hasDisk = true
+    /// Judges what the scenario makes beside the database.
+    var judge: (Place, Ledger) throws -> Void = { _, _ in }
     /// Makes the database as it is before.
     var prepare: (Place, inout Ledger) throws -> Void
     var act: (Place, inout Ledger) throws -> Void
@@ -26,7 +30,7 @@ struct Scenario {
 }
 
 extension Scenario {
-    static var all: [Scenario] { creations + writes + keyChanges + copies + slotChanges }
+    static var all: [Scenario] { creations + writes + keyChanges + copies + replacements + slotChanges }
 
     static func named(_ names: [String]) throws -> [Scenario] {
         guard !names.isEmpty else { return all }
@@ -207,6 +211,73 @@ extension Scenario {
                 try ledger.commit(queue)
                 try queue.close()
             },
+            Scenario(
+                name: "backup-folder", hasDisk: false, judge: BackupFolder.judge, prepare: database(.old)
+            ) { place, ledger in
+                for day in 1...3 { try BackupFolder(place).make(of: place, day: day) }
+                ledger.finishCopy()
+                try BackupFolder(place).forget()
+            },
+        ]
+    }
+
+    // MARK: - Replacements
+
+    /// Makes a database, and a backup of it that the new key opens.
+    private static func backedUp(leavesLog: Bool) -> (Place, inout Ledger) throws -> Void {
+        { place, ledger in
+            try database(.old)(place, &ledger)
+            try DatabaseFile.migrate(
+                path: place.path, to: place.copy, from: Secret.old.encryption, as: Secret.new.encryption)
+            guard leavesLog else { return }
+            let former = Place(folder: place.folder + "-open")
+            try former.become(place)
+            let queue = try former.open(.old)
+            try queue.write { try $0.execute(sql: "UPDATE ballast SET content = randomblob(2000)") }
+            for ending in ["", "-wal"] {
+                try? FileManager.default.removeItem(atPath: place.path + ending)
+                try FileManager.default.copyItem(atPath: former.path + ending, toPath: place.path + ending)
+            }
+            try queue.close()
+            try former.remove()
+        }
+    }
+
+    private static func restoring(_ name: String, leavesLog: Bool, _ former: FormerDatabase) -> Scenario {
+        // With a discarded former database, power cuts leave three states without a database: an open finding, which
+        // the article about campaigns names.
+        Scenario(
+            name: "restore-" + name, outcomes: [[.old], [.new]], hasDisk: former == .kept,
+            prepare: backedUp(leavesLog: leavesLog)
+        ) { place, ledger in
+            try DatabaseFile.restore(
+                from: place.copy, to: place.path, check: .opening(Secret.new.encryption), former: former)
+            ledger.settle(on: 1)
+            let queue = try place.open(.new)
+            try ledger.commit(queue)
+            try queue.close()
+        }
+    }
+
+    private static func migratingInPlace(_ name: String, journal: String) -> Scenario {
+        Scenario(
+            name: "migrate-in-place-" + name, outcomes: [[.former], [.new]],
+            prepare: database(.former, journal: journal)
+        ) { place, ledger in
+            try DatabaseFile.migrateInPlace(
+                path: place.path, from: Secret.former.encryption, as: Secret.new.encryption)
+            ledger.settle(on: 1)
+            let queue = try place.open(.new)
+            try ledger.commit(queue)
+            try queue.close()
+        }
+    }
+
+    private static var replacements: [Scenario] {
+        [
+            restoring("kept", leavesLog: false, .kept), restoring("log", leavesLog: true, .kept),
+            restoring("discarded", leavesLog: true, .discarded),
+            migratingInPlace("wal", journal: "wal"), migratingInPlace("delete", journal: "delete"),
         ]
     }
 

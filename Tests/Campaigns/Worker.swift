@@ -7,7 +7,8 @@ import TestSupport
 /// which is killed in front of a change of a file if it has a number.
 struct Worker {
     enum Kind: String, CaseIterable {
-        case write, rotate, header, migrate, read, checkpoint, suspend, backup
+        case write, rotate, header, migrate, read, checkpoint, suspend, backup, folder, restore,
+            migrateInPlace
     }
 
     let kind: Kind
@@ -54,6 +55,7 @@ struct Worker {
         configuration.busyMode = .timeout(2)
         configuration.observesSuspensionNotifications = kind == .suspend
         if kind == .header { return try changeHeader(secret, configuration) }
+        if kind == .restore || kind == .migrateInPlace { return try replace(secret) }
         let queue = try DatabaseQueue(path: place.path, configuration: configuration)
         defer { try? queue.close() }
         try catchUp(queue)
@@ -62,7 +64,7 @@ struct Worker {
 
     private mutating func work(_ queue: DatabaseQueue, _ secret: Secret) throws {
         switch kind {
-        case .write, .header: try ledger.commit(queue)
+        case .write, .header, .restore, .migrateInPlace: try ledger.commit(queue)
         case .rotate: return try rotate(queue, secret)
         case .migrate: try migrate(queue)
         case .read: _ = try queue.read { try Int.fetchOne($0, sql: "SELECT sum(length(text)) FROM entry") }
@@ -72,6 +74,11 @@ struct Worker {
             _ = try queue.writeWithoutTransaction { try $0.checkpoint(mode) }
         case .suspend: try suspend(queue)
         case .backup: try backUp(queue, secret)
+        case .folder:
+            try ledger.commit(queue)
+            let folder = BackupFolder(place)
+            try folder.make(of: place)
+            try folder.forget()
         }
     }
 
@@ -102,6 +109,25 @@ struct Worker {
         let header = [nil, PlaintextHeader(), PlaintextHeader(size: 64)].randomElement()!
         try DatabaseFile.setPlaintextHeader(header, path: place.path, encryption: secret.encryption)
         let queue = try DatabaseQueue(path: place.path, configuration: configuration)
+        defer { try? queue.close() }
+        try catchUp(queue)
+        try ledger.commit(queue)
+    }
+
+    /// Restores a backup that another key opens, or gives the database another format and key. Then commits.
+    private mutating func replace(_ secret: Secret) throws {
+        let former: Secret = kind == .restore ? .old : .former, other = secret == former ? .new : former
+        if kind == .restore {
+            for ending in ["", "-wal", "-shm", "-journal"] {
+                try? FileManager.default.removeItem(atPath: place.copy + ending)
+            }
+            try DatabaseFile.migrate(path: place.path, to: place.copy, from: secret.encryption, as: other.encryption)
+            try DatabaseFile.restore(
+                from: place.copy, to: place.path, check: .opening(other.encryption), former: .discarded)
+        } else {
+            try DatabaseFile.migrateInPlace(path: place.path, from: secret.encryption, as: other.encryption)
+        }
+        let queue = try DatabaseQueue(path: place.path, configuration: other.configuration)
         defer { try? queue.close() }
         try catchUp(queue)
         try ledger.commit(queue)

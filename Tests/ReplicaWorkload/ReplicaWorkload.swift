@@ -7,6 +7,7 @@ import StrongroomReplica
 /// usage: ReplicaWorkload once DATABASE DESTINATION       stores what is committed, and prints the position
 ///        ReplicaWorkload write DATABASE KEY              commits rows, and prints their number after each commit
 ///        ReplicaWorkload restore DESTINATION DATABASE    restores the newest point
+///        ReplicaWorkload follow DESTINATION DATABASE     restores it or goes on with it, up to the newest point
 @main
 struct ReplicaWorkload {
     static func main() async throws {
@@ -15,6 +16,14 @@ struct ReplicaWorkload {
         switch words[0] {
         case "once": try await replicate(words[1], words[2])
         case "write": write(words[1], words[2])
+        case "follow":
+            var rounds = 0
+            try DatabaseReplica.follow(
+                from: words[1], to: words[2], interval: 20,
+                until: {
+                    rounds += 1
+                    return rounds > 3
+                }, report: { _ in })
         default: try DatabaseReplica.restore(from: words[1], to: words[2])
         }
     }

@@ -11,7 +11,7 @@ extension SharingWorkload {
         do {
             try tryToCommit(path, keyFile, count: count, rate: rate, checkpoints: checkpoints)
         } catch {
-            // Somebody has changed the key.
+            // Another process has changed the key.
             exit(4)
         }
     }

@@ -102,14 +102,62 @@ struct ForgeryTests {
         try expect(.damaged, scratch, signer: signer)
     }
 
-    @Test("notices by the position that the end was cut off, and a check notices it by the heartbeat")
+    @Test("notices by the heartbeat or by the position that the end was cut off")
     func cut() async throws {
         let (scratch, signer) = try await history()
         try scratch.remove(scratch.objects("/points/").last!)
-        try expect(.behind, scratch, signer: signer, atLeast: 5)
+        try expect(.behind, scratch, signer: signer)
         #expect(try DatabaseReplica.verify(scratch.destination).problems.map(\.reason) == [.behind])
+        try scratch.remove(scratch.objects("/head")[0])
+        try expect(.behind, scratch, signer: signer, atLeast: 5)
+        // What is left can be chosen.
+        _ = try scratch.restoredRows(.position(ReplicaPosition(4)), key: Connection.otherKey)
         // From inside the destination, nothing shows it.
         try restore(scratch, signer: signer)
+    }
+
+    @Test("accepts an older heartbeat, and no other one")
+    func heartbeat() async throws {
+        let (scratch, signer) = try await history()
+        let other = try await history(), name = try scratch.objects("/head")[0]
+        try scratch.write(other.scratch.bytes(other.scratch.objects("/head")[0]), name)
+        try restore(scratch, signer: signer, atLeast: 5)
+    }
+
+    @Test("says how many restore points are missing after the one that a time chooses, before a full one")
+    func missing() async throws {
+        let (scratch, _) = try await history()
+        let points = try DatabaseReplica.histories(in: scratch.destination)[0].points
+        for position in 2...3 {
+            try scratch.remove(scratch.objects("/points/").first { $0.contains("/000000000000000\(position).") }!)
+        }
+        let restored = try DatabaseReplica.restore(
+            from: scratch.destination, to: scratch.path("restored.db"), target: .time(points[2].milliseconds))
+        #expect(restored.position == points[0].position)
+        #expect(restored.missingAfter == 2)
+        let verification = try DatabaseReplica.verify(scratch.destination)
+        #expect(verification.missing == [2...3])
+        #expect(verification.problems.isEmpty)
+    }
+
+    @Test("with the stolen key of the replicator is noticed where restore points are opened with the database's key")
+    func stolenKey() async throws {
+        let (scratch, _) = try await history(rotating: false)
+        // The thief has the whole state of the replicator, and another database.
+        let other = try Connection(scratch.path("other.db"), key: Connection.otherKey)
+        try other.createTables()
+        try other.insert(10)
+        let folder = scratch.database + "-replica"
+        try FileManager.default.copyItem(atPath: folder, toPath: scratch.path("other.db-replica"))
+        let forger = try DatabaseReplica(path: scratch.path("other.db"), to: scratch.destination)
+        forger.start()
+        try await forger.stop()
+        #expect(try DatabaseReplica.verify(scratch.destination).problems.isEmpty)
+        var opened: [UInt64] = []
+        try DatabaseReplica.sample(scratch.destination, beside: scratch.path("point")) { point, path in
+            if (try? StockShell(path: path).rows()) != nil { opened.append(point.position.number) }
+        }
+        #expect(opened == [1, 2, 3, 4, 5])
     }
 
     @Test("ignores what another key signed if the key is given")

@@ -135,8 +135,40 @@ struct KillTests {
         for call in Victim.calls {
             for number in 1... { guard try killOnce(Victim.Point(call: call, number: number)) else { break } }
         }
-        #expect(kills > 20)
+        #expect(kills > 15)
         print("\(kills) kills of the restore")
+    }
+
+    @Test(
+        "at any system call of a process that follows, the database opens as a restore point, and the next run goes on")
+    func follower() async throws {
+        let scratch = try Scratch(), db = try Connection(scratch.database)
+        try db.createTables()
+        try db.insert(300)
+        let replica = try scratch.replica()
+        try await replica.sync()
+        let out = scratch.path("followed.db"), words = ["follow", scratch.destination, out]
+        #expect(try !Victim.run(words, killedAt: nil).isKilled)
+        var rows = 300, kills = 0
+        for call in Victim.calls {
+            for number in 1... {
+                try db.insert(1)
+                try db.run("UPDATE b SET bytes = randomblob(200) WHERE id % 50 = 1")
+                rows += 1
+                try await replica.sync()
+                guard try Victim.run(words, killedAt: Victim.Point(call: call, number: number)).isKilled else { break }
+                kills += 1
+                // The stock shell rolls back what was not complete.
+                let found = try StockShell(path: out).rows()
+                #expect(
+                    found[0] == found[1] && (found[0] == "\(rows)" || found[0] == "\(rows - 1)"), "\(call) \(number)")
+                #expect(try !Victim.run(words, killedAt: nil).isKilled)
+                #expect(try StockShell(path: out).rows() == ["\(rows)", "\(rows)"])
+            }
+        }
+        try await replica.stop()
+        #expect(kills > 10)
+        print("\(kills) kills of a process that follows")
     }
 
     @Test("of a writer, what it had committed is there")

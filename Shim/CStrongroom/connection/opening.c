@@ -48,7 +48,7 @@ int strongroom_connection_open(
     pthread_mutex_init(&connection->last, NULL);
     connection->reach = STRONGROOM_REACH_ALL;
     sqlite3_extended_result_codes(connection->db, 1);
-    sqlite3_progress_handler(connection->db, 1000, strongroom_should_stop, connection);
+    sqlite3_progress_handler(connection->db, 1000, strongroom_progress_stops, connection);
     *out = connection;
     return SQLITE_OK;
 }

@@ -2,6 +2,8 @@
 
 #include "strongroom_stops.h"
 
+#include <time.h>
+
 // MARK: - Stopping, from any thread
 
 // A stop sets its bit first, and then reads the reach. A thread that narrows the reach sets it first, and then reads
@@ -161,6 +163,34 @@ int strongroom_should_stop(void *context) {
     return stop(connection);
 }
 
+// MARK: - Limits
+
+static uint64_t nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void strongroom_connection_limit(strongroom_connection *connection, uint64_t duration, int64_t memory) {
+    connection->deadline = duration == 0 ? 0 : nanoseconds() + duration;
+    connection->memory_limit = memory == 0 ? 0 : sqlite3_memory_used() + memory;
+    connection->overrun = 0;
+}
+
+uint32_t strongroom_connection_overrun(strongroom_connection *connection) {
+    if (connection->deadline != 0 && nanoseconds() > connection->deadline) connection->overrun |= STRONGROOM_LATE;
+    if (connection->memory_limit != 0 && sqlite3_memory_used() > connection->memory_limit)
+        connection->overrun |= STRONGROOM_LARGE;
+    return connection->overrun;
+}
+
+int strongroom_progress_stops(void *context) {
+    strongroom_connection *connection = context;
+    bool is_limited = connection->deadline != 0 || connection->memory_limit != 0;
+    if (is_limited && strongroom_connection_overrun(connection) != 0) return 1;
+    return connection->watch ? connection->watch(connection->watch_context) : strongroom_should_stop(connection);
+}
+
 int strongroom_stops_file(strongroom_connection *connection, bool moves_log) {
     if (strongroom_stops(connection) == 0 || connection->tripped) return SQLITE_OK;
     if (!strongroom_has_access(connection)) return SQLITE_OK;
@@ -179,8 +209,9 @@ bool strongroom_leaves_journal(strongroom_connection *connection, bool restores)
 }
 
 void strongroom_connection_watch(strongroom_connection *connection, int (*watch)(void *context), void *context) {
-    if (watch) sqlite3_progress_handler(connection->db, 20000, watch, context);
-    else sqlite3_progress_handler(connection->db, 1000, strongroom_should_stop, connection);
+    connection->watch = watch;
+    connection->watch_context = context;
+    sqlite3_progress_handler(connection->db, watch ? 20000 : 1000, strongroom_progress_stops, connection);
 }
 
 bool strongroom_connection_stops_wait(strongroom_connection *connection, int tries) {

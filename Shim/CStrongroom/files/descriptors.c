@@ -21,3 +21,8 @@ bool strongroom_has_name(int descriptor, const char *path) {
     if (fstat(descriptor, &file) != 0 || lstat(path, &named) != 0) return false;
     return file.st_dev == named.st_dev && file.st_ino == named.st_ino;
 }
+
+bool strongroom_is_refusal(int error) {
+    return error == EPERM || error == EINVAL || error == ENOSYS || error == ENOTSUP || error == EOPNOTSUPP
+        || error == EMLINK;
+}

@@ -14,4 +14,7 @@ ssize_t strongroom_read_at(int descriptor, void *bytes, size_t size, int64_t off
 /// Returns true if the file still has its name: another process may have removed it meanwhile.
 bool strongroom_has_name(int descriptor, const char *path);
 
+/// Returns true if the file system, the system or a sandbox doesn't have the call.
+bool strongroom_is_refusal(int error);
+
 #endif

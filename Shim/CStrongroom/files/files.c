@@ -74,7 +74,7 @@ static int write_and_sync(int fd, size_t offset, const void *bytes, size_t size)
     return fsync(fd) == 0 ? 0 : errno;
 }
 
-static int sync_directory(const char *path) {
+int strongroom_file_sync_folder(const char *path) {
     char directory[4096];
     const char *slash = strrchr(path, '/');
     size_t length = slash ? (size_t)(slash - path) : 0;
@@ -141,7 +141,7 @@ int strongroom_file_extend(const char *path, const char *database, const void *e
         result = write_and_sync(fd, kept, bytes, size);
         // Nothing relies on it yet. Content that can't be removed is recognized as incomplete.
         if (result != 0) (void)!(kept == 0 ? unlink(path) : ftruncate(fd, (off_t)kept));
-        if (result == 0 && kept == 0) result = sync_directory(path);
+        if (result == 0 && kept == 0) result = strongroom_file_sync_folder(path);
     }
     if (close(fd) != 0 && result == 0) result = errno;
     return result;
@@ -156,7 +156,7 @@ int strongroom_file_remove_if(const char *path, const void *expected, size_t exp
     if (result == 0) result = require_contents(fd, path, expected, expected_size);
     if (result == 0 && unlink(path) != 0 && errno != ENOENT) result = errno;
     close(fd);
-    return result != 0 ? result : sync_directory(path);
+    return result != 0 ? result : strongroom_file_sync_folder(path);
 }
 
 int strongroom_file_replace_if(const char *path, const void *expected, size_t expected_size, const char *other) {
@@ -168,7 +168,7 @@ int strongroom_file_replace_if(const char *path, const void *expected, size_t ex
     if (result == 0) result = require_contents(fd, path, expected, expected_size);
     if (result == 0 && rename(other, path) != 0) result = errno;
     close(fd);
-    return result != 0 ? result : sync_directory(path);
+    return result != 0 ? result : strongroom_file_sync_folder(path);
 }
 
 // MARK: Replacing
@@ -208,7 +208,7 @@ int strongroom_scratch_publish(int fd, const char *scratch, const char *path, co
     // After the renaming, the next writer may replace the file before it could be read back.
     if (result == 0 && require_contents(fd, scratch, bytes, size) != 0) result = EIO;
     if (result == 0 && rename(scratch, path) != 0) result = errno;
-    return result != 0 ? result : sync_directory(path);
+    return result != 0 ? result : strongroom_file_sync_folder(path);
 }
 
 void strongroom_scratch_close(int fd, const char *scratch) {
@@ -269,7 +269,7 @@ int strongroom_file_create(const char *path, const char *partial, const void *by
 }
 
 int strongroom_file_remove(const char *path) {
-    return unlink(path) == 0 ? sync_directory(path) : errno;
+    return unlink(path) == 0 ? strongroom_file_sync_folder(path) : errno;
 }
 
 // MARK: Names
@@ -283,12 +283,6 @@ static int rename_exclusively(const char *from, const char *to) {
     (void)from; (void)to;
     return ENOSYS;
 #endif
-}
-
-/// Returns true if the file system, the system or a sandbox doesn't have the call.
-static bool is_refusal(int error) {
-    return error == EPERM || error == EINVAL || error == ENOSYS || error == ENOTSUP || error == EOPNOTSUPP
-        || error == EMLINK;
 }
 
 static int link_exclusively(const char *from, const char *to) {
@@ -315,14 +309,14 @@ static int replace_placeholder(const char *from, const char *to) {
 
 static int move(const char *from, const char *to) {
     int result = rename_exclusively(from, to);
-    if (is_refusal(result)) result = link_exclusively(from, to);
-    return is_refusal(result) ? replace_placeholder(from, to) : result;
+    if (strongroom_is_refusal(result)) result = link_exclusively(from, to);
+    return strongroom_is_refusal(result) ? replace_placeholder(from, to) : result;
 }
 
 int strongroom_file_move(const char *from, const char *to) {
     int result = move(from, to);
     if (result != 0) return result;
-    result = sync_directory(to);
+    result = strongroom_file_sync_folder(to);
     // A change that a power failure may undo has not happened.
     if (result != 0) (void)move(to, from);
     return result;

@@ -9,6 +9,7 @@
 #include "descriptors.h"
 #include "strongroom_crypto.h"
 #include "strongroom_files.h"
+#include "strongroom_replacing.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,6 +22,8 @@
 
 static const char prefix[] = ".strongroom-partial-";
 static const char content[] = "copy";       // what each name in such a folder begins with
+// In the folder of a backup, all files belong to it. This name, and the one with the ending, say so.
+static const char record[] = "strongroom-backup", new_record[] = "strongroom-backup-new";
 
 static int open_folder(const char *path) { return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); }
 
@@ -45,19 +48,47 @@ int strongroom_staging_make(const char *parent, char *path, size_t capacity, int
     }
 }
 
+static bool has_file(int folder, const char *name) {
+    struct stat found;
+    return fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(found.st_mode);
+}
+
+static void remove_files(int descriptor, DIR *folder, bool is_backup, bool records) {
+    rewinddir(folder);
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        bool is_record = strncmp(entry->d_name, record, sizeof record - 1) == 0;
+        bool is_own = is_backup ? is_record == records : strncmp(entry->d_name, content, sizeof content - 1) == 0;
+        if (is_own) unlinkat(descriptor, entry->d_name, 0);
+    }
+}
+
 void strongroom_staging_remove(const char *path, int descriptor) {
     int listed = dup(descriptor);
     DIR *folder = listed < 0 ? NULL : fdopendir(listed);
     if (folder) {
-        rewinddir(folder);
-        for (struct dirent *entry; (entry = readdir(folder));)
-            if (strncmp(entry->d_name, content, sizeof content - 1) == 0) unlinkat(descriptor, entry->d_name, 0);
+        bool is_backup = has_file(descriptor, record) || has_file(descriptor, new_record);
+        remove_files(descriptor, folder, is_backup, false);
+        // Last: with it, the next sweep knows whose the other files are.
+        if (is_backup) remove_files(descriptor, folder, true, true);
         closedir(folder);
     } else if (listed >= 0) {
         close(listed);
     }
     if (strongroom_has_name(descriptor, path)) rmdir(path);
     close(descriptor);
+}
+
+/// Returns true if the record of a replacement that needs the folder stands beside it.
+static bool is_needed(int folder, const char *parent) {
+    char name[256], path[4096];
+    int fd = openat(folder, STRONGROOM_REPLACING_MARK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) return false;
+    ssize_t length = strongroom_read_at(fd, name, sizeof name - 1, 0);
+    close(fd);
+    if (length <= 0) return false;
+    name[length] = 0;
+    if (strchr(name, '/') || snprintf(path, sizeof path, "%s/%s", parent, name) >= (int)sizeof path) return false;
+    return strongroom_file_exists(path);
 }
 
 void strongroom_staging_sweep(const char *parent, void (*will_remove)(void *context, const char *path), void *context) {
@@ -73,10 +104,39 @@ void strongroom_staging_sweep(const char *parent, void (*will_remove)(void *cont
         struct stat found;
         if (fstat(descriptor, &found) != 0 || found.st_uid != geteuid()) { close(descriptor); continue; }
         if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) { close(descriptor); continue; }
+        if (is_needed(descriptor, parent)) { close(descriptor); continue; }
         will_remove(context, path);
         strongroom_staging_remove(path, descriptor);
     }
     closedir(folder);
+}
+
+int strongroom_staging_publish(const char *path, const char *destination) {
+    // A folder replaces no file, and no folder with something in it.
+    if (rename(path, destination) != 0) return errno == ENOTEMPTY || errno == ENOTDIR ? EEXIST : errno;
+    int result = strongroom_file_sync_folder(destination);
+    // A change that a power failure may undo has not happened.
+    if (result != 0) (void)rename(destination, path);
+    return result;
+}
+
+int strongroom_staging_retire(const char *folder, const char *parent, char *path, size_t capacity, int *descriptor) {
+    *descriptor = open_folder(folder);
+    if (*descriptor < 0) return errno;
+    struct stat found;
+    int result = fstat(*descriptor, &found) != 0 ? errno : found.st_uid != geteuid() ? EPERM : 0;
+    if (result == 0 && flock(*descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) result = EBUSY;
+    while (result == 0) {
+        uint32_t name;
+        if (strongroom_random(&name, sizeof name) != 0) { result = EIO; break; }
+        if ((size_t)snprintf(path, capacity, "%s/%s%08x", parent, prefix, name) >= capacity) result = ENAMETOOLONG;
+        else if (rename(folder, path) == 0) result = strongroom_file_sync_folder(path);
+        else if (errno != ENOTEMPTY && errno != EEXIST) result = errno;
+        else continue;
+        if (result == 0) return 0;
+    }
+    close(*descriptor);
+    return result;
 }
 
 // MARK: Modes

@@ -18,6 +18,7 @@
 #include "strongroom_pages.h"
 #include "strongroom_processes.h"
 #include "strongroom_rekey.h"
+#include "strongroom_replacing.h"
 #include "strongroom_signals.h"
 #include "strongroom_slots.h"
 #include "strongroom_stops.h"

@@ -9,7 +9,8 @@
 //     stops.c               why work stops, and what it reaches
 //     this header           the state
 //
-// SQLite closes the circle: it calls vfs.c for each file, and strongroom_should_stop in stops.c while a statement runs.
+// SQLite closes the circle: it calls vfs.c for each file, and strongroom_progress_stops in stops.c while a statement
+// runs.
 
 #ifndef STRONGROOM_CONNECTION_H
 #define STRONGROOM_CONNECTION_H
@@ -58,6 +59,11 @@ typedef struct strongroom_connection {
     bool has_created;         ///< There was no file of the main database before it was opened.
     bool is_set_up;           ///< False while the program's set-up function runs.
     uintptr_t group;          ///< What the connections of one pool have in common.
+    int (*watch)(void *context); ///< Called by the progress handler instead of looking for stops. NULL for none.
+    void *watch_context;
+    uint64_t deadline;        ///< Nanoseconds of the monotonic clock after which statements stop. 0 for none.
+    int64_t memory_limit;     ///< The bytes that SQLite may have allocated in the process while one runs. 0 for none.
+    uint32_t overrun;         ///< Which of the two has stopped a statement: STRONGROOM_LATE or STRONGROOM_LARGE.
     struct strongroom_connection *outer; ///< The connection that the same thread has access to around this access.
 } strongroom_connection;
 

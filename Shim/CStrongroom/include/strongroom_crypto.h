@@ -26,6 +26,15 @@ int strongroom_mac_compute(
     size_t end_size, uint8_t *out);
 void strongroom_mac_free(strongroom_mac *mac);
 
+/// The state of a SHA-256 of bytes that come in parts.
+typedef struct strongroom_sha256 strongroom_sha256;
+/// Returns NULL without memory, and if the provider refuses.
+strongroom_sha256 *strongroom_sha256_new(void);
+int strongroom_sha256_add(strongroom_sha256 *state, const void *bytes, size_t size);
+/// Writes the 32 bytes of the digest. Nothing can be added afterwards.
+int strongroom_sha256_end(strongroom_sha256 *state, uint8_t *out);
+void strongroom_sha256_free(strongroom_sha256 *state);
+
 int strongroom_random(void *out, size_t size);
 
 /// Takes constant time for a given size.

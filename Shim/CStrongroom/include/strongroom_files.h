@@ -58,8 +58,14 @@ int strongroom_file_hold(const char *path, const char *database, int millisecond
 /// the name `partial`. Data and directory entry are on the disk when it returns.
 int strongroom_file_create(const char *path, const char *partial, const void *bytes, size_t size);
 
+/// Writes the name of a file to the disk. Returns zero or an errno.
+int strongroom_file_sync_folder(const char *path);
+
 /// Removes a file, and syncs its folder.
 int strongroom_file_remove(const char *path);
+
+/// Writes the name of a file to the disk. Returns zero or an errno.
+int strongroom_file_sync_folder(const char *path);
 
 /// Renames a file in one directory. Returns EEXIST if the name is taken. After a failure it has its former name.
 int strongroom_file_move(const char *from, const char *to);
@@ -107,9 +113,15 @@ void strongroom_file_state(const char *path, int64_t state[4]);
 /// Creates a folder in `parent` that only its owner can open, and that is locked while `*descriptor` is open.
 /// Returns zero or an errno.
 int strongroom_staging_make(const char *parent, char *path, size_t capacity, int *descriptor);
-/// Removes the folder and its content.
+/// Renames the folder to `destination`, in the same parent, and syncs that. Returns EEXIST if the name is taken.
+int strongroom_staging_publish(const char *path, const char *destination);
+/// Locks a folder of this user, and gives it a name of a folder in progress, so that it is removed now or by the next
+/// sweep. Returns zero or an errno: EBUSY if another process has locked it.
+int strongroom_staging_retire(const char *folder, const char *parent, char *path, size_t capacity, int *descriptor);
+/// Removes the folder and the files in it.
 void strongroom_staging_remove(const char *path, int descriptor);
-/// Removes the folders that killed processes have left, after a call of `will_remove` with each path.
+/// Removes the folders that killed processes have left, after a call of `will_remove` with each path. Those that a
+/// replacement needs stay (`strongroom_replacing.h`).
 void strongroom_staging_sweep(const char *parent, void (*will_remove)(void *context, const char *path), void *context);
 
 /// Creates an empty file for a copy of `source`, which only its owner can read and write. Returns zero or an errno.

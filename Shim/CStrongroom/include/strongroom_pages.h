@@ -84,6 +84,13 @@ typedef bool (*strongroom_page_check)(void *context, const uint8_t *page, int si
 /// Reads both directly: SQLite's locks are not on these files. Returns true without memory, when nothing is known.
 bool strongroom_first_page_elsewhere(const char *database, strongroom_page_check check, void *context);
 
+typedef bool (*strongroom_frame_check)(void *context, const uint8_t *page, int size, uint32_t number);
+
+/// Returns true if the write-ahead log has transactions that recovery would apply, and the function accepts a page of
+/// none of them. It is called with the last page of each, until it accepts one. Reads the log directly: SQLite's locks
+/// are not on this file. False without memory.
+bool strongroom_log_is_foreign(const char *database, strongroom_frame_check check, void *context);
+
 /// True if the rollback journal is that of a transaction that creates the database: rolled back, it leaves no page.
 bool strongroom_journal_creates(const char *database);
 

@@ -69,10 +69,28 @@ bool strongroom_connection_settle(strongroom_connection *connection);
 /// Begins a statement: an interruption before it has no effect on it. Returns the stops that prevent it.
 uint32_t strongroom_connection_begin(strongroom_connection *connection);
 
-/// The progress handler of every connection. Returns other than zero if the running statement has to stop.
+/// Returns other than zero if the running statement has to stop.
 int strongroom_should_stop(void *connection);
 
-/// Calls `watch` instead of that handler, every few milliseconds of a statement. NULL ends it. For a connection
+/// The progress handler of every connection: the limits of time and memory, and then the watch or the same.
+int strongroom_progress_stops(void *connection);
+
+// MARK: Limits
+
+/// Bits of `overrun`.
+enum {
+    STRONGROOM_LATE = 1,   ///< The deadline has passed.
+    STRONGROOM_LARGE = 2,  ///< The process has allocated more than the limit.
+};
+
+/// Sets the limits of the statements that follow: `duration` in nanoseconds from now, and `memory` in bytes beyond what
+/// SQLite has allocated in the process so far. 0 for none.
+void strongroom_connection_limit(strongroom_connection *connection, uint64_t duration, int64_t memory);
+
+/// Returns which limits are exceeded now, or have stopped a statement. 0 for none.
+uint32_t strongroom_connection_overrun(strongroom_connection *connection);
+
+/// Calls `watch` instead of looking for stops, every few milliseconds of a statement. NULL ends it. For a connection
 /// that is not shared.
 void strongroom_connection_watch(strongroom_connection *connection, int (*watch)(void *context), void *context);
 

@@ -80,6 +80,24 @@ int strongroom_mac_compute(
 
 void strongroom_mac_free(strongroom_mac *mac) { free(mac); }
 
+struct strongroom_sha256 { CC_SHA256_CTX context; };
+
+strongroom_sha256 *strongroom_sha256_new(void) {
+    strongroom_sha256 *state = malloc(sizeof *state);
+    if (state != NULL) CC_SHA256_Init(&state->context);
+    return state;
+}
+
+int strongroom_sha256_add(strongroom_sha256 *state, const void *bytes, size_t size) {
+    return CC_SHA256_Update(&state->context, bytes, (CC_LONG)size) == 1 ? 0 : 1;
+}
+
+int strongroom_sha256_end(strongroom_sha256 *state, uint8_t *out) {
+    return CC_SHA256_Final(out, &state->context) == 1 ? 0 : 1;
+}
+
+void strongroom_sha256_free(strongroom_sha256 *state) { free(state); }
+
 int strongroom_random(void *out, size_t size) { return CCRandomGenerateBytes(out, size); }
 
 bool strongroom_equal(const void *a, const void *b, size_t size) { return timingsafe_bcmp(a, b, size) == 0; }
@@ -144,6 +162,23 @@ int strongroom_mac_compute(
 }
 
 void strongroom_mac_free(strongroom_mac *mac) { EVP_MAC_CTX_free((EVP_MAC_CTX *)mac); }
+
+strongroom_sha256 *strongroom_sha256_new(void) {
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    if (context != NULL && EVP_DigestInit_ex(context, EVP_sha256(), NULL) == 1) return (strongroom_sha256 *)context;
+    EVP_MD_CTX_free(context);
+    return NULL;
+}
+
+int strongroom_sha256_add(strongroom_sha256 *state, const void *bytes, size_t size) {
+    return EVP_DigestUpdate((EVP_MD_CTX *)state, bytes, size) == 1 ? 0 : 1;
+}
+
+int strongroom_sha256_end(strongroom_sha256 *state, uint8_t *out) {
+    return EVP_DigestFinal_ex((EVP_MD_CTX *)state, out, NULL) == 1 ? 0 : 1;
+}
+
+void strongroom_sha256_free(strongroom_sha256 *state) { EVP_MD_CTX_free((EVP_MD_CTX *)state); }
 
 int strongroom_random(void *out, size_t size) { return RAND_bytes(out, (int)size) == 1 ? 0 : 1; }
 

@@ -186,6 +186,9 @@ void strongroom_faults_before_deriving(void (*act)(void *context), void *context
 /// if the platform doesn't show them.
 int64_t strongroom_faults_derivations(double *seconds);
 
+/// Returns the number of rounds of PBKDF2 that this thread has computed. Negative if the platform doesn't show them.
+int64_t strongroom_faults_pbkdf2_rounds(void);
+
 // MARK: Names and users
 
 /// Refuses this thread hard links and renames that replace nothing, as many file systems do.

@@ -28,6 +28,15 @@ void replica_file_unshare(replica_file *file);
 /// Sets `reserved` to true if a connection is writing with a rollback journal.
 int replica_file_is_reserved(replica_file *file, bool *reserved);
 
+// MARK: Changes, as a connection with a rollback journal makes them
+
+/// Takes the EXCLUSIVE lock; the SHARED lock must be held. SQLITE_BUSY if a connection has the file open or reads it;
+/// SHARED is held then.
+int replica_file_exclude(replica_file *file);
+int replica_file_write(replica_file *file, const void *bytes, int size, int64_t offset);
+int replica_file_resize(replica_file *file, int64_t size);
+int replica_file_sync(replica_file *file);
+
 // MARK: The index of the log, in shared memory. <https://www.sqlite.org/walformat.html#the_wal_index_file_format>
 
 typedef struct {
@@ -53,6 +62,10 @@ int replica_mark_take(replica_file *file, const replica_index *index, int *mark)
 /// moved can begin anew. SQLITE_BUSY if the log has changed since `index`, or is not moved completely.
 int replica_mark_take_zero(replica_file *file, const replica_index *index);
 void replica_mark_release(replica_file *file, int mark);
+/// Cuts the file of the log, whose descriptor is given, to `size`. The caller has the mark of readers that need no log.
+/// For that moment, all other marks are locked, as a writer does that begins the log anew: no frame is being written.
+/// SQLITE_BUSY if a connection has a mark, or if the log has changed since `index`.
+int replica_log_cut(replica_file *file, const replica_index *index, int descriptor, int64_t size);
 
 // MARK: Work that SQLite does, on a connection without a key
 

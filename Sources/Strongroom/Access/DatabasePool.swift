@@ -38,13 +38,12 @@ public final class DatabasePool: DatabaseWriter {
                 Configuration.maximumReaderCount is \(configuration.maximumReaderCount): a pool needs a reader.
                 """)
         }
-        let configuration = configuration.sharingKeys()
         let label = configuration.label ?? "Strongroom.DatabasePool"
         let target = TargetQueue(configuration.targetQueue)
-        let writer = try configuration.explainingMissingLog(at: path) {
+        let writer = try configuration.opening(at: path) {
             try SerializedConnection(
                 path: path,
-                configuration: configuration,
+                configuration: $0,
                 label: label + ".writer",
                 target: TargetQueue(configuration.writerTargetQueue) ?? target,
                 minimumBusyTimeout: Self.minimumBusyTimeout,
@@ -56,7 +55,7 @@ public final class DatabasePool: DatabaseWriter {
         self.path = path
         self.label = label
         self.writer = writer
-        readers = ReaderPool(path: path, label: label, configuration: configuration.readOnly, target: target)
+        readers = ReaderPool(path: path, label: label, configuration: writer.configuration.readOnly, target: target)
         externalChanges = try ExternalChanges(of: writer)
     }
 

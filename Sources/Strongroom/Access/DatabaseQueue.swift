@@ -29,12 +29,11 @@ public final class DatabaseQueue: DatabaseWriter {
     }
 
     private init(opening path: String, _ configuration: Configuration) throws {
-        let configuration = configuration.sharingKeys()
         self.path = path
-        let writer = try configuration.explainingMissingLog(at: path) {
+        let writer = try configuration.opening(at: path) {
             try SerializedConnection(
                 path: path,
-                configuration: configuration,
+                configuration: $0,
                 label: configuration.label ?? "Strongroom.DatabaseQueue",
                 target: TargetQueue(configuration.writerTargetQueue),
                 prepare: { try $0.setUpJournal(requiresWAL: false) })

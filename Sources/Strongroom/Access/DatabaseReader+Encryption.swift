@@ -39,7 +39,7 @@ extension DatabaseReader {
 extension DatabaseReader {
     /// Returns the key slots of the database, to list and change them. Changing slots doesn't need an access.
     ///
-    /// - throws: `SQLITE_MISUSE` with the reason `unfitKeySlots` if the database has none; the errors of the key file.
+    /// - throws: `SQLITE_MISUSE` with the reason `unfitKeySlots` if the database has none; the errors of the slot file.
     public func keySlots() throws -> KeySlots {
         try read { try $0.keySlots() }
     }

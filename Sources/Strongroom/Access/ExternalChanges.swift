@@ -263,7 +263,7 @@ extension Database {
 }
 
 extension DatabaseReader {
-    /// The changes by other connections and processes; nil where they are not observed.
+    /// The changes by other connections and processes; nil if they are not observed.
     var externalChanges: ExternalChanges? {
         switch self {
         case let queue as DatabaseQueue: queue.externalChanges

@@ -69,11 +69,13 @@ final class SerializedConnection: @unchecked Sendable {
         let isReader = group != 0
         if !isReader, !configuration.isSnapshot { followSuspensions(isReader: false) }
         do {
-            try sync(by: accessPath) {
+            try sync(by: accessPath) { database in
                 requireEndOfSetups()
-                try $0.setUp()
-                try prepare($0)
-                $0.connection.noteSetUp()
+                try database.detectingChangedKey {
+                    try database.setUp()
+                    try prepare(database)
+                }
+                database.connection.noteSetUp()
             }
         } catch {
             retire()
@@ -212,7 +214,7 @@ final class SerializedConnection: @unchecked Sendable {
         return database
     }
 
-    /// Stops a program that requests a concurrent read where there is no state to read.
+    /// Stops a program that requests a concurrent read when there is no state to read.
     @discardableResult
     func requireWriteOutsideOfTransaction(_ method: String) -> Database {
         guard isAccessed else {

@@ -41,13 +41,15 @@ extension DatabaseError {
         /// The cause and the remedy, in words.
         let explanation: String?
         let advice: String?
+        let refusal: Refusal?
 
         init(
             reason: Reason?, formatVersion: Int? = nil, damagedPage: Int? = nil, isConnectionUsable: Bool = true,
-            explanation: String? = nil, advice: String? = nil
+            explanation: String? = nil, advice: String? = nil, refusal: Refusal? = nil
         ) {
             (self.reason, self.formatVersion, self.damagedPage) = (reason, formatVersion, damagedPage)
             (self.isConnectionUsable, self.explanation, self.advice) = (isConnectionUsable, explanation, advice)
+            self.refusal = refusal
         }
     }
 }
@@ -131,28 +133,46 @@ extension DatabaseError.Reason {
     /// The destination of a copy already exists.
     public static let fileExists = Self("fileExists")
 
+    /// The write-ahead log beside the database has pages of another database, or of another key. Nothing was read from
+    /// it or changed.
+    public static let foreignLog = Self("foreignLog")
+
+    /// A restore or a migration in place was interrupted, and this process can't finish it: the message says why.
+    public static let replacementPending = Self("replacementPending")
+
+    /// The file is no backup of this database, or the place is unfit for a restore: the message says why. Nothing was
+    /// changed.
+    public static let notRestorable = Self("notRestorable")
+
+    /// The file, or one beside it, was changed or replaced while it was copied.
+    public static let changedMeanwhile = Self("changedMeanwhile")
+
     /// A read-only connection needs the files of the write-ahead log. They are missing, and it can't create them.
     public static let missingLog = Self("missingLog")
 
+    /// A folder or a stream of backups can't be used: it can't be read or written, or is not a whole backup of this
+    /// library.
+    public static let unfitBackup = Self("unfitBackup")
+
     // MARK: Key slots
 
-    /// The key file beside the database is malformed, or longer than any key file.
-    public static let damagedKeyFile = Self("damagedKeyFile")
+    /// The slot file beside the database is malformed, or longer than any slot file.
+    public static let damagedSlotFile = Self("damagedSlotFile")
 
-    /// The key file of an open database is missing, is not a regular file, or this user may not read or write it.
-    public static let unfitKeyFile = Self("unfitKeyFile")
+    /// The slot file of an open database is missing, is not a regular file, or this user may not read or write it.
+    public static let unfitSlotFile = Self("unfitSlotFile")
 
-    /// A later version of Strongroom wrote the key file.
-    public static let newerKeyFile = Self("newerKeyFile")
+    /// A later version of Strongroom wrote the slot file.
+    public static let newerSlotFile = Self("newerSlotFile")
 
-    /// The key fits the key file, but the file was changed without the data key. None of its slots is used.
-    public static let forgedKeyFile = Self("forgedKeyFile")
+    /// The key fits the slot file, but the file was changed without the data key. None of its slots is used.
+    public static let forgedSlotFile = Self("forgedSlotFile")
 
-    /// The key file belongs to another database, or is from before the data key was renewed.
-    public static let foreignKeyFile = Self("foreignKeyFile")
+    /// The slot file belongs to another database, or is from before the data key was renewed.
+    public static let foreignSlotFile = Self("foreignSlotFile")
 
-    /// The key file is older than one that the caller or this process has seen.
-    public static let olderKeyFile = Self("olderKeyFile")
+    /// The slot file is older than one that the caller or this process has seen.
+    public static let olderSlotFile = Self("olderSlotFile")
 
     /// The operation needs a database with key slots, or one without, and the database is the other.
     public static let unfitKeySlots = Self("unfitKeySlots")
@@ -216,6 +236,14 @@ extension DatabaseError.Reason {
     /// The database file was removed, renamed or replaced while it was open, so that changes by others are not seen.
     /// Observations throw it if ``Configuration/observesExternalChanges`` is set.
     public static let fileGone = Self("fileGone")
+
+    /// The statement breaks a rule of the access's ``Restrictions``: see ``DatabaseError/refusal``. Nothing was read or
+    /// changed, except that the rows before the limit of rows were returned.
+    public static let restricted = Self("restricted")
+
+    /// The ``Restrictions`` name a table, column or function that does not exist, or have a limit of zero. Nothing was
+    /// read.
+    public static let unfitRestrictions = Self("unfitRestrictions")
 
     /// The connection is closed.
     public static let closed = Self("closed")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A slot of a key file, without its secret: the description of one of the secrets that open the database.
+/// A slot of a slot file, without its secret: the description of one of the secrets that open the database.
 public struct KeySlot: Hashable, Sendable, Identifiable {
     /// The kind of a slot's secret.
     public typealias Kind = NewKeySlot.Kind

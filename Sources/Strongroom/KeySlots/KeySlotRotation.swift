@@ -1,6 +1,6 @@
 /// A rotation of a database with key slots, or to or from key slots. It re-encrypts every page.
 public enum KeySlotRotation: Sendable {
-    /// Renews the data key, and keeps the slots that these keys open. Former key files and the former data key do not
+    /// Renews the data key, and keeps the slots that these keys open. Former slot files and the former data key do not
     /// open the database any more.
     ///
     /// A slot can only be kept if its secret is given. Without `droppingOthers`, the rotation fails if there are other
@@ -12,11 +12,11 @@ public enum KeySlotRotation: Sendable {
     case removing(newKey: DatabaseKey)
 }
 
-/// The change of the key file that a rotation makes.
-enum KeyFileChange {
-    /// The database has no key file.
+/// The change of the slot file that a rotation makes.
+enum SlotFileChange {
+    /// The database has no slot file.
     case none
-    /// A key file for the new data key replaces `former`.
-    case replacing(former: KeyFile?, entries: (KeyFileDraft) throws -> KeyFileDraft)
+    /// A slot file for the new data key replaces `former`.
+    case replacing(former: SlotFile?, entries: (SlotFileDraft) throws -> SlotFileDraft)
     case removing
 }

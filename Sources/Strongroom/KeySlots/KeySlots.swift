@@ -6,19 +6,19 @@ import Foundation
 ///     let slots = try pool.keySlots()
 ///     try slots.add(.passphrase("open sesame"), NewKeySlot(label: "laptop"))
 ///
-/// Each change replaces the key file as a whole: even if the process is killed or a step fails, either the secrets from
-/// before it open the database, or those from after it.
+/// Each change replaces the slot file as a whole: even if the process is killed or a step fails, either the secrets
+/// from before it open the database, or those from after it.
 public final class KeySlots: Sendable {
     /// The slot whose secret opened the database. Nil if the data key itself did.
     public let opened: KeySlot?
 
-    private let files: KeyFiles
+    private let files: SlotFiles
     private let salt: Salt
     private let secretKey: SecretBytes
     private let seenEpoch: Mutex<Int>
 
-    init(_ files: KeyFiles, _ file: KeyFile, dataKey: SecretBytes, opened: KeySlot?) throws {
-        guard try file.isAuthentic(with: dataKey) else { throw DatabaseError.forgedKeyFile }
+    init(_ files: SlotFiles, _ file: SlotFile, dataKey: SecretBytes, opened: KeySlot?) throws {
+        guard try file.isAuthentic(with: dataKey) else { throw DatabaseError.forgedSlotFile }
         (self.files, salt, secretKey, self.opened) = (files, file.salt, dataKey, opened)
         seenEpoch = Mutex(file.epoch)
     }
@@ -27,12 +27,12 @@ public final class KeySlots: Sendable {
 
     /// The slots, oldest first.
     ///
-    /// - throws: the errors of the key file.
+    /// - throws: the errors of the slot file.
     public var slots: [KeySlot] {
         get throws { try present().slots }
     }
 
-    /// A number that grows with each change of the slots. A key file with a lower number is an older copy. To detect
+    /// A number that grows with each change of the slots. A slot file with a lower number is an older copy. To detect
     /// it, store the number, for example in a table of the database, and compare.
     public var epoch: Int {
         get throws { try present().epoch }
@@ -68,19 +68,19 @@ public final class KeySlots: Sendable {
         return file.slots.filter { !opened.contains($0) }
     }
 
-    /// Returns the text of the key file, as a backup. It opens the database with the current secrets of the slots.
+    /// Returns the text of the slot file, as a backup. It opens the database with the current secrets of the slots.
     public func backup() throws -> [UInt8] { try present().text }
 
-    private func present() throws -> KeyFile {
+    private func present() throws -> SlotFile {
         guard let file = try files.read(for: salt) else {
-            guard files.exists(.current) else { throw DatabaseError.missingKeyFile(files.path(.current)) }
+            guard files.exists(.current) else { throw DatabaseError.missingSlotFile(files.path(.current)) }
             throw DatabaseError(
-                .SQLITE_NOTADB, .foreignKeyFile, "the data key was renewed meanwhile",
+                .SQLITE_NOTADB, .foreignSlotFile, "the data key was renewed meanwhile",
                 advice: "open the database again")
         }
-        guard try file.isAuthentic(with: secretKey) else { throw DatabaseError.forgedKeyFile }
+        guard try file.isAuthentic(with: secretKey) else { throw DatabaseError.forgedSlotFile }
         try seenEpoch.withLock { seenEpoch in
-            guard file.epoch >= seenEpoch else { throw DatabaseError.olderKeyFile(file.epoch, seenEpoch) }
+            guard file.epoch >= seenEpoch else { throw DatabaseError.olderSlotFile(file.epoch, seenEpoch) }
             seenEpoch = file.epoch
         }
         return file
@@ -142,7 +142,7 @@ public final class KeySlots: Sendable {
         }
     }
 
-    /// Removes a slot. Its secret still opens older copies of the key file, and with them the database, until the data
+    /// Removes a slot. Its secret still opens older copies of the slot file, and with them the database, until the data
     /// key is renewed: see ``KeySlotRotation``.
     ///
     /// - throws: `SQLITE_MISUSE` with the reason `lastKeySlot` for the last slot.
@@ -150,9 +150,9 @@ public final class KeySlots: Sendable {
         _ = try change { try $0.removing(name) }
     }
 
-    private func change(_ body: (KeyFileDraft) throws -> KeyFileDraft) throws -> KeyFile {
+    private func change(_ body: (SlotFileDraft) throws -> SlotFileDraft) throws -> SlotFile {
         try files.changingSlots { change in
-            let draft = KeyFileDraft(of: try present(), dataKey: secretKey, deriver: KeySlotDeriver())
+            let draft = SlotFileDraft(of: try present(), dataKey: secretKey, deriver: KeySlotDeriver())
             let file = try body(draft).publish(change, as: .current)
             seenEpoch.withLock { $0 = max($0, file.epoch) }
             return file
@@ -176,10 +176,10 @@ extension DatabaseKey {
 }
 
 extension DatabaseError {
-    static func missingKeyFile(_ path: String) -> DatabaseError {
+    static func missingSlotFile(_ path: String) -> DatabaseError {
         DatabaseError(
-            .SQLITE_CANTOPEN, refusing: "the key file \(path) is gone", advice: "restore it from a backup",
-            reason: .unfitKeyFile)
+            .SQLITE_CANTOPEN, refusing: "the slot file \(path) is gone", advice: "restore it from a backup",
+            reason: .unfitSlotFile)
     }
 
     static func existing(_ slot: KeySlot) -> DatabaseError {
@@ -192,20 +192,21 @@ extension DatabaseError {
         refusing: "a raw key can't be the secret of a slot", advice: "give a passphrase, or the bytes of a file as one",
         reason: .unfitKeySlot)
 
-    static func foreignKeyFile(_ path: String) -> DatabaseError {
+    static func foreignSlotFile(_ path: String) -> DatabaseError {
         DatabaseError(
-            .SQLITE_NOTADB, .foreignKeyFile,
+            .SQLITE_NOTADB, .foreignSlotFile,
             "\(path) belongs to another database, or to this one before its data key was renewed",
             advice: """
-                restore the key file that was beside the database; a backup from before the database had slots opens \
+                restore the slot file that was beside the database; a backup from before the database had slots opens \
                 with the key that it had then
                 """)
     }
 
-    static func olderKeyFile(_ epoch: Int, _ least: Int) -> DatabaseError {
+    static func olderSlotFile(_ epoch: Int, _ least: Int) -> DatabaseError {
         DatabaseError(
-            .SQLITE_AUTH, .olderKeyFile, "the key file is an older copy: its epoch is \(epoch), and \(least) was seen",
-            advice: "restore the latest key file")
+            .SQLITE_AUTH, .olderSlotFile,
+            "the slot file is an older copy: its epoch is \(epoch), and \(least) was seen",
+            advice: "restore the latest slot file")
     }
 
     static func noKeySlots(_ path: String) -> DatabaseError {

@@ -30,6 +30,11 @@ package enum CompanionFile: String, CaseIterable, Sendable {
     /// The next content of either.
     case newKeys = "-keys-new"
 
+    // MARK: Replacements
+
+    /// The record of a replacement of the database and of all files beside it, which each opening finishes.
+    case replacement = "-replacing"
+
     // MARK: Locks
 
     /// The lock of processes that make or change a managed key.
@@ -60,7 +65,8 @@ package enum CompanionFile: String, CaseIterable, Sendable {
     package var owner: Owner {
         switch self {
         case .journal, .log, .logIndex: .sqlite
-        case .salt, .newSalt, .nextSalt, .keys, .nextKeys, .newKeys, .keyLock, .openingLock: .strongroom
+        case .salt, .newSalt, .nextSalt, .keys, .nextKeys, .newKeys, .replacement, .keyLock, .openingLock:
+            .strongroom
         }
     }
 
@@ -68,7 +74,7 @@ package enum CompanionFile: String, CaseIterable, Sendable {
     package var removal: Removal {
         switch self {
         case .journal, .log, .logIndex: .bySQLite
-        case .newSalt, .nextSalt, .nextKeys: .whenMerged
+        case .newSalt, .nextSalt, .nextKeys, .replacement: .whenMerged
         case .salt, .keys: .byChange
         case .newKeys: .byNextWriter
         case .keyLock, .openingLock: .never
@@ -84,6 +90,13 @@ package enum CompanionFile: String, CaseIterable, Sendable {
 
     /// True for files that a copy gets, too, and that are published with it: they get their name before the database.
     package var isPublished: Bool { removal == .byChange }
+
+    /// True for files that a replacement takes away and brings in: all with a state but its own record.
+    package var isReplaced: Bool { hasState && self != .replacement }
+
+    /// True for files that are restored with a backup. The index of a log is made anew, and others of a creation or a
+    /// change that did not end are not needed.
+    package var isRestored: Bool { isReplaced && ![.logIndex, .newSalt, .newKeys].contains(self) }
 
     /// The files with a state of the database.
     package static var withState: [CompanionFile] { allCases.filter(\.hasState) }

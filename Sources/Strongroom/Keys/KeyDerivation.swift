@@ -1,6 +1,6 @@
 /// The function that derives the key of a slot from its secret, and its cost.
 ///
-/// A derivation outside of its bounds is refused, in a key file as in a program: below them, guessing would be cheap,
+/// A derivation outside of its bounds is refused, in a slot file as in a program: below them, guessing would be cheap,
 /// and above them, opening would take minutes or all memory.
 public enum KeyDerivation: Hashable, Sendable, CustomStringConvertible {
     /// scrypt with 2 to the power of `logN` blocks of 128 × `r` bytes, `p` times.
@@ -28,7 +28,7 @@ public enum KeyDerivation: Hashable, Sendable, CustomStringConvertible {
         return result != Provider.unsupported
     }()
 
-    /// The work, in units of scrypt's work on 1 KiB. Its sum limits the cost of a key file.
+    /// The work, in units of scrypt's work on 1 KiB. Its sum limits the cost of a slot file.
     var work: Int {
         switch self {
         case .scrypt(let logN, let r, let p): (1 << logN) * r * p
@@ -38,7 +38,7 @@ public enum KeyDerivation: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The greatest work of all slots of a key file together: that of 64 standard ones.
+    /// The greatest work of all slots of a slot file together: that of 64 standard ones.
     static let mostWork = 1 << 26
 
     /// Throws `SQLITE_MISUSE` with the reason `weakKeyCost` or `excessiveKeyCost` if the cost is out of bounds.
@@ -136,10 +136,10 @@ extension KeyDerivation {
         }
     }
 
-    /// The algorithm and its parameters, as in a key file.
+    /// The algorithm and its parameters, as in a slot file.
     public var description: String { text }
 
-    /// The name of the algorithm in a key file.
+    /// The name of the algorithm in a slot file.
     public var name: String {
         switch self {
         case .scrypt: "scrypt"

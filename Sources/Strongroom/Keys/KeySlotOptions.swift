@@ -5,11 +5,11 @@ public struct KeySlotOptions: Sendable {
     /// The identifier or the label of the slot that is tried first. The others are tried after it, each at the cost of
     /// a derivation. Nil, the default, tries them in their order.
     public var preferred: String?
-    /// The lowest acceptable ``KeySlots/epoch`` of the key file: an older copy is refused. Nil, the default, accepts
+    /// The lowest acceptable ``KeySlots/epoch`` of the slot file: an older copy is refused. Nil, the default, accepts
     /// any.
     public var leastEpoch: Int?
 
-    /// Creates options. The default creates a database without slots, and accepts any key file.
+    /// Creates options. The default creates a database without slots, and accepts any slot file.
     public init(creating: NewKeySlot? = nil, preferred: String? = nil, leastEpoch: Int? = nil) {
         (self.creating, self.preferred, self.leastEpoch) = (creating, preferred, leastEpoch)
     }

@@ -28,15 +28,15 @@ struct Salt: Hashable, Sendable {
     var forAuthentication: [UInt8] { bytes.map { $0 ^ 0x3a } }
 }
 
-func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+package func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     String(decoding: bytes.flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
 }
 
-func hexDigit(_ nibble: UInt8) -> UInt8 {
+package func hexDigit(_ nibble: UInt8) -> UInt8 {
     nibble < 10 ? 48 + nibble : 87 + nibble
 }
 
-func nibble(hexDigit: UInt8) -> UInt8? {
+package func nibble(hexDigit: UInt8) -> UInt8? {
     switch hexDigit {
     case 48...57: hexDigit - 48
     case 97...102: hexDigit - 87

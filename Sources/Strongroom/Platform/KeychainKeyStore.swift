@@ -60,11 +60,28 @@ public struct KeychainKeyStore: KeyStore {
         try check(SecItemDelete(query(account + "-" + key.name) as CFDictionary))
     }
 
+    // MARK: The database
+
+    /// Returns the path in the item whose account ends in `-database`.
+    public func databasePath() throws(KeyStoreError) -> String? {
+        do { return try StoredText.path(text(account + "-database")) } catch .absent { return nil }
+    }
+
+    /// Replaces the item whose account ends in `-database`.
+    public func recordDatabasePath(_ path: String) throws(KeyStoreError) {
+        do { try check(SecItemDelete(query(account + "-database") as CFDictionary)) } catch .absent {}
+        try add(StoredText.line(path), account + "-database")
+    }
+
     // MARK: Items
 
     private func account(_ entry: KeyStoreEntry) -> String { entry == .current ? account : account + "-next" }
 
     private func load(_ account: String) throws(KeyStoreError) -> DatabaseKey {
+        try StoredText.key(text(account), in: "the keychain item of \(service)")
+    }
+
+    private func text(_ account: String) throws(KeyStoreError) -> SecretBytes {
         var query = query(account), result: CFTypeRef?
         query[kSecReturnData] = true
         query[kSecMatchLimit] = kSecMatchLimitOne
@@ -72,12 +89,16 @@ public struct KeychainKeyStore: KeyStore {
         guard let data = result as? Data, let text = try? SecretBytes(copying: data) else {
             throw .failed("the keychain item of \(service) has no data")
         }
-        return try StoredText.key(text, in: "the keychain item of \(service)")
+        return text
     }
 
     private func add(_ key: DatabaseKey, _ account: String) throws(KeyStoreError) {
+        try add(StoredText.spelling(key), account)
+    }
+
+    private func add(_ text: SecretBytes, _ account: String) throws(KeyStoreError) {
         var query = query(account)
-        query[kSecValueData] = try StoredText.spelling(key).withBytes { Data($0) }
+        query[kSecValueData] = text.withBytes { Data($0) }
         query[kSecAttrAccessible] = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
         try check(SecItemAdd(query as CFDictionary, nil))
     }

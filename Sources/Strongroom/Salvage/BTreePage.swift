@@ -49,6 +49,7 @@ struct BTreePage {
     let kind: BTreeKind
     let cellCount: Int
     private let header: Int
+    private var rejected: Set<Int> = []
 
     /// Nil if the bytes can't be those of a b-tree page.
     init?(_ bytes: [UInt8], number: Int, usable: Int) {
@@ -75,6 +76,16 @@ struct BTreePage {
         return (0..<cellCount).allSatisfy { pointer($0).map { $0 >= content } == true && cell($0) != nil }
     }
 
+    /// Rejects cells that share bytes with others, and keeps as many as it can. In a page that nothing proves,
+    /// thousands of cells could be one long row.
+    mutating func rejectOverlaps() {
+        let cells = (0..<cellCount).compactMap { index in cell(index).map { (index, $0.extent) } }
+        var end = 0
+        for (index, extent) in cells.sorted(by: { ($0.1.upperBound, $0.0) < ($1.1.upperBound, $1.0) }) {
+            if extent.lowerBound < end { rejected.insert(index) } else { end = extent.upperBound }
+        }
+    }
+
     /// The last child of an interior page.
     var rightChild: Int? { kind.isLeaf ? nil : bytes.number32(at: header + 8) }
 
@@ -95,12 +106,14 @@ struct BTreePage {
         var local = 0..<0
         /// The first overflow page. Zero without one.
         var overflow = 0
+        /// All its bytes on the page.
+        var extent = 0..<0
     }
 
     /// Returns a cell. Nil if it isn't inside of the page.
     func cell(_ index: Int) -> Cell? {
-        guard index < cellCount, var at = pointer(index) else { return nil }
-        var cell = Cell()
+        guard index < cellCount, !rejected.contains(index), let start = pointer(index) else { return nil }
+        var cell = Cell(), at = start
         if !kind.isLeaf {
             guard let child = bytes.number32(at: at), at + 4 <= usable else { return nil }
             cell.child = child
@@ -113,14 +126,19 @@ struct BTreePage {
         if kind.isTable {
             guard let rowID = bytes.varint(at: &at, end: usable) else { return nil }
             cell.rowID = rowID
-            if !kind.isLeaf { return cell }
+            if !kind.isLeaf {
+                cell.extent = start..<at
+                return cell
+            }
         }
         let local = localSize(of: cell.payloadSize)
         guard at + local <= usable else { return nil }
         cell.local = at..<at + local
+        cell.extent = start..<at + local
         if local < cell.payloadSize {
             guard at + local + 4 <= usable, let next = bytes.number32(at: at + local) else { return nil }
             cell.overflow = next
+            cell.extent = start..<at + local + 4
         }
         return cell
     }

@@ -3,7 +3,7 @@ struct DamagedKey {
     let files: DamagedFiles
     let encryption: Encryption
 
-    private static let pageSizes = [4096, 1024, 8192, 2048, 16384, 32768, 65536]
+    private static let pageSizes = [4096, 1024, 8192, 2048, 16384, 32768, 65536, 512]
 
     /// Returns the format of the pages, with the key that authenticates some of them.
     ///
@@ -83,8 +83,8 @@ struct DamagedKey {
     private func keys() throws -> [DatabaseKey] {
         let given = encryption.key
         guard given.source.form == .passphrase else { return [given] }
-        let slots = KeyFiles(database: files.path)
-        let unlocked = [KeyFiles.Role.current, .rotation].compactMap { role -> DatabaseKey? in
+        let slots = SlotFiles(database: files.path)
+        let unlocked = [SlotFiles.Role.current, .rotation].compactMap { role -> DatabaseKey? in
             guard let file = try? slots.read(role) else { return nil }
             return try? given.withSlotSecret { secret in
                 let opened = try file.unlock(secret, preferred: encryption.keySlots.preferred, KeySlotDeriver())
@@ -113,8 +113,8 @@ struct DamagedKey {
             add(FileHeader(bytes: first, fileSize: files.size).salt, 0)
         }
         for file in beside { add(file.salt, file.header) }
-        for role in [KeyFiles.Role.current, .rotation] {
-            add(((try? KeyFiles(database: files.path).read(role)) ?? nil)?.salt, beside.first?.header ?? size)
+        for role in [SlotFiles.Role.current, .rotation] {
+            add(((try? SlotFiles(database: files.path).read(role)) ?? nil)?.salt, beside.first?.header ?? size)
         }
         for salt in saltsInLog() { add(salt, 0) }
         return found

@@ -98,7 +98,9 @@ final class DamagedPages {
         count = min(count, inFile + log.knownFrames.count)
         states = [UInt8](repeating: State.ruined.rawValue, count: count + 1)
         readHeader()
-        if let known = log.pageCount ?? journal.pageCount ?? header?.pageCount, known < count { count = known }
+        // Without a proof, the header must not hide pages.
+        let stated = isAuthenticated ? header?.pageCount : nil
+        if let known = log.pageCount ?? journal.pageCount ?? stated, known < count { count = known }
         expectedCount = log.pageCount ?? journal.pageCount ?? header?.pageCount ?? count
         expectedCount = max(count, min(expectedCount, 1 << 32))
         let scan = PageScan(format, pageSize: pageSize)
@@ -263,7 +265,9 @@ final class DamagedPages {
 
     /// Returns a page of a b-tree. Nil if it is none.
     func bTreePage(_ number: Int, _ version: PageVersion) -> BTreePage? {
-        bytes(number, version).flatMap { BTreePage($0, number: number, usable: usable) }
+        var page = bytes(number, version).flatMap { BTreePage($0, number: number, usable: usable) }
+        if !isAuthenticated { page?.rejectOverlaps() }
+        return page
     }
 }
 

@@ -13,7 +13,7 @@ extension DatabaseFile {
     ///
     /// - parameters:
     ///   - path: the path of the damaged database: encrypted with the key of `encryption`, or with a key in its slots,
-    ///     or in clear text. Nobody may write to it meanwhile.
+    ///     or in clear text. No process may write to it meanwhile.
     ///   - destination: the path of the new database.
     ///   - encryption: the encryption of the new database, and of the damaged one unless that is in clear text.
     ///   - progress: called as pages are read, written and verified. An error that it throws stops the salvage.
@@ -110,8 +110,7 @@ extension DatabaseFile {
                     try writer.createTables()
                     let reader = SalvageReader(plan, writer) { try watch.advance(to: $0) }
                     try reader.run()
-                    report = reader.report
-                    try SalvageFinish(writer: writer, report: report).createTheRest()
+                    report = try SalvageFinish(writer: writer, report: reader.report).createTheRest()
                     return .commit
                 }
             }
@@ -166,8 +165,13 @@ struct ClearPageSize {
 
     init(_ files: DamagedFiles) { self.files = files }
 
-    /// The size in the header, or the one at which most pages look like pages, or the usual one.
-    var size: Int { sizeInHeader ?? plausibleSize ?? 4096 }
+    /// The size in the header, unless pages contradict it, or the one at which most pages look like pages, or the usual
+    /// one.
+    var size: Int {
+        let plausible = plausibleSize
+        if let shown = sizeInHeader, plausible.map({ plausibleCount($0).found < 4 }) ?? true { return shown }
+        return plausible ?? 4096
+    }
 
     private var sizeInHeader: Int? {
         var first = [UInt8](repeating: 0, count: FileHeader.count)
@@ -176,20 +180,26 @@ struct ClearPageSize {
     }
 
     /// The size at which most pages look like pages of a b-tree. Nil if none do.
+    ///
+    /// The beginning of a page looks like that of a larger one, too: of equal sizes, the smallest counts.
     var plausibleSize: Int? {
-        let counts = [512, 1024, 2048, 4096, 8192, 16384, 32768, 65536].map { size in (size, plausibleCount(size)) }
-        guard let best = counts.max(by: { $0.1 * $0.0 < $1.1 * $1.0 }), best.1 > 0 else { return nil }
-        return best.0
+        let counts = [512, 1024, 2048, 4096, 8192, 16384, 32768, 65536].map { size in
+            let (found, total) = plausibleCount(size)
+            return (size, share: Double(found) / Double(max(1, total)))
+        }
+        guard let most = counts.map(\.share).max(), most > 0 else { return nil }
+        return counts.first { $0.share > most * 0.7 }?.0
     }
 
-    private func plausibleCount(_ size: Int) -> Int {
-        let count = Int(files.size / Int64(size)), step = max(1, count / 256)
-        return stride(from: 1, through: count, by: step).filter { number in
+    private func plausibleCount(_ size: Int) -> (found: Int, total: Int) {
+        let count = Int(files.size / Int64(size)), numbers = stride(from: 1, through: count, by: max(1, count / 256))
+        let found = numbers.filter { number in
             var page = [UInt8](repeating: 0, count: size)
             guard page.withUnsafeMutableBytes({ files.read(at: Int64(number - 1) * Int64(size), into: $0) }),
                 let parsed = BTreePage(page, number: number, usable: size)
             else { return false }
             return parsed.cellCount > 0 && parsed.isPlausible
-        }.count
+        }
+        return (found.count, Array(numbers).count)
     }
 }

@@ -2,10 +2,14 @@
 struct LostTrees {
     private let plan: SalvagePlan
     private let pages: DamagedPages
+    private let hasLostTables: Bool
+    private let hasLostIndexes: Bool
 
     init(_ plan: SalvagePlan) {
         self.plan = plan
         pages = plan.pages
+        hasLostTables = LostTrees.candidates(of: plan, isTable: true).contains(where: \.hasDeepHole)
+        hasLostIndexes = LostTrees.candidates(of: plan, isTable: false).contains(where: \.hasDeepHole)
     }
 
     func run(_ reader: SalvageReader) throws {
@@ -40,12 +44,11 @@ struct LostTrees {
 
     /// Returns true if a page of the kind can be missing from a tree.
     private func canBeLost(_ kind: BTreeKind) -> Bool {
-        if !plan.isSchemaComplete { return true }
-        return candidates(kind).contains(where: \.hasDeepHole)
+        !plan.isSchemaComplete || (kind.isTable ? hasLostTables : hasLostIndexes)
     }
 
-    private func candidates(_ kind: BTreeKind) -> [PlannedTree] {
-        kind.isTable
+    private static func candidates(of plan: SalvagePlan, isTable: Bool) -> [PlannedTree] {
+        isTable
             ? plan.tables.filter { $0.layout?.hasRowID ?? true }
             : plan.indexes + plan.tables.filter { $0.layout?.hasRowID != true }
     }
@@ -67,7 +70,8 @@ struct LostTrees {
 
     /// Returns the trees that the page and those below it can belong to, by the shape of all rows.
     private func owners(of root: BTreePage, _ reader: SalvageReader) throws -> [PlannedTree] {
-        var owners = candidates(root.kind).filter(\.hasDeepHole), range: ClosedRange<Int64>?
+        var owners = LostTrees.candidates(of: plan, isTable: root.kind.isTable).filter(\.hasDeepHole),
+            range: ClosedRange<Int64>?
         try walk(root, 0, .counted) { page, version in
             guard !owners.isEmpty else { return }
             reader.readRows(of: page, version) { row, rowID, _ in

@@ -7,18 +7,26 @@ struct SalvageFinish {
 
     private var entries: [SchemaEntry] { writer.plan.entries }
 
-    /// Creates indexes, virtual tables, views and triggers, in the transaction of the rows.
-    func createTheRest() throws {
-        for entry in entries where entry.kind == .index && entry.sql != nil { try create(entry, ["INDEX", "UNIQUE"]) }
-        for entry in entries where entry.isVirtual { try createVirtual(entry) }
-        for entry in entries where entry.kind == .view { try create(entry, ["VIEW"]) }
-        for entry in entries where entry.kind == .trigger { try create(entry, ["TRIGGER"]) }
+    /// Creates indexes, virtual tables, views and triggers, in the transaction of the rows. Returns the report, in
+    /// which nothing is missing from what was built again.
+    func createTheRest() throws -> SalvageReport {
+        for entry in entries where entry.kind == .index && entry.sql != nil { try create(entry) }
+        var rebuilt: Set<String> = []
+        for entry in entries where entry.isVirtual { rebuilt.formUnion(try createVirtual(entry)) }
+        for entry in entries where entry.kind == .view { try create(entry) }
+        for entry in entries where entry.kind == .trigger { try create(entry) }
+        var report = report
+        for (index, table) in report.tables.enumerated() where rebuilt.contains(table.name.lowercased()) {
+            report.tables[index] = SalvageReport.Table(name: table.name)
+            report.tables[index].saved =
+                try Int.fetchOne(target, sql: "SELECT count(*) FROM main.\(table.name.quotedDatabaseIdentifier)") ?? 0
+        }
+        return report
     }
 
-    private func create(_ entry: SchemaEntry, _ words: [String]) throws {
-        guard let sql = entry.sql, SchemaModel.creates(sql, words) else { return }
+    private func create(_ entry: SchemaEntry) throws {
         do {
-            try target.execute(sql: sql)
+            try writer.create(entry)
         } catch let error as DatabaseError where error.isOfSchema {
             let isViolated = error.resultCode == .SQLITE_CONSTRAINT
             writer.note(entry, isViolated ? .violated : .notCreated, error)
@@ -27,12 +35,15 @@ struct SalvageFinish {
 
     // MARK: - Virtual tables
 
+    /// The tables whose rows a table that is built again has.
+    private static let kept = ["content", "config"]
     private static let shadows: [String: [String]] = [
         "fts5": ["data", "idx", "content", "docsize", "config"],
         "fts4": ["content", "segments", "segdir", "docsize", "stat"], "fts3": ["content", "segments", "segdir"],
     ]
 
-    private func createVirtual(_ entry: SchemaEntry) throws {
+    /// Creates a virtual table. Returns the names of its own tables that were built again, in small letters.
+    private func createVirtual(_ entry: SchemaEntry) throws -> [String] {
         let prefix = entry.name.lowercased() + "_"
         let parts = report.tables.filter { $0.name.lowercased().hasPrefix(prefix) }
         let known = SalvageFinish.shadows[entry.module ?? ""]
@@ -40,22 +51,31 @@ struct SalvageFinish {
             parts.filter { known.contains(String($0.name.dropFirst(prefix.count)).lowercased()) }
         }
         guard let known, let own else {
-            if parts.allSatisfy(\.isComplete), report.isSchemaComplete { return try register(entry) }
-            return note(entry, .notCreated, "a part of its content is missing; its tables have the rest")
+            if parts.allSatisfy(\.isComplete), report.isSchemaComplete {
+                try register(entry)
+            } else {
+                note(entry, .notCreated, "a part of its content is missing; its tables have the rest")
+            }
+            return []
         }
         let names = entries.filter { $0.kind == .table }.map { $0.name.lowercased() }
         let isWhole =
             own.allSatisfy(\.isComplete)
             && (report.isSchemaComplete || known.allSatisfy { names.contains(prefix + $0) })
-        if isWhole { return try register(entry) }
+        if isWhole {
+            try register(entry)
+            return []
+        }
         do {
             try target.inSavepoint {
                 try rebuild(entry, known)
                 return .commit
             }
             note(entry, .rebuilt, "its index was built again from its content")
+            return known.filter { !SalvageFinish.kept.contains($0) }.map { prefix + $0 }
         } catch let error as DatabaseError where error.isOfSchema {
             writer.note(entry, .notCreated, error)
+            return []
         }
     }
 
@@ -74,17 +94,15 @@ struct SalvageFinish {
 
     /// Creates a full-text table anew, with the content and the settings that were saved.
     private func rebuild(_ entry: SchemaEntry, _ shadows: [String]) throws {
-        guard let sql = entry.sql, SchemaModel.creates(sql, ["VIRTUAL"]) else { return }
-        let kept = ["content", "config"]
         for shadow in shadows where try target.tableExists("\(entry.name)_\(shadow)") {
             let table = "\(entry.name)_\(shadow)".quotedDatabaseIdentifier
-            if kept.contains(shadow) {
+            if SalvageFinish.kept.contains(shadow) {
                 try target.execute(sql: "CREATE TABLE salvage_of_\(shadow) AS SELECT * FROM main.\(table)")
             }
             try target.execute(sql: "DROP TABLE main.\(table)")
         }
-        try target.execute(sql: sql)
-        for shadow in kept where try target.tableExists("salvage_of_\(shadow)") {
+        try writer.create(entry)
+        for shadow in SalvageFinish.kept where try target.tableExists("salvage_of_\(shadow)") {
             let table = "\(entry.name)_\(shadow)", condition = shadow == "config" ? "WHERE k <> 'version'" : ""
             if try target.tableExists(table) {
                 try target.execute(

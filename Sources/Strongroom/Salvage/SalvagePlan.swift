@@ -74,6 +74,8 @@ final class SalvagePlan {
             hole: { place, _ in self.schemaHoles.append(place) }
         ).run(TreePlace(number: 1))
         entries = SalvagePlan.withoutContradictions(rows)
+        // The rows of entries that contradict each other are in no table that is planned.
+        if entries.count < rows.count { schemaHoles.append(TreePlace(number: 0)) }
     }
 
     /// Returns the rows of a leaf of the schema. Rows that can't be read make holes.

@@ -94,9 +94,11 @@ final class SalvageReader {
             table.setAside += 1
             try setAside(row, cell.rowID, page, index, root: tree.schemaEntry.root)
         case .broken(let lost):
-            // An older version of a leaf may have rows that were deleted since.
-            if leaf.isProven, leaf.version.isNewest, pages.isAuthenticated { table.missing += 1 }
-            if page.kind.isTable, table.missingRows.count < 1000 { table.missingRows.append(cell.rowID) }
+            // An older version of a leaf may have rows that were deleted since, or that another leaf has now.
+            if leaf.isProven, leaf.version.isNewest, !page.kind.isTable || leaf.place.contains(cell.rowID) {
+                if pages.isAuthenticated { table.missing += 1 }
+                if page.kind.isTable, table.missingRows.count < 1000 { table.missingRows.append(cell.rowID) }
+            }
             if let lost { note(lost, .overflow(table: tree.schemaEntry.name, rowID: cell.rowID)) }
         }
     }

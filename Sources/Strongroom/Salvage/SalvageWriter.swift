@@ -36,14 +36,21 @@ final class SalvageWriter: SalvageSink {
             try target.runUnseen("PRAGMA main.application_id = \(header.applicationID)")
         }
         for tree in plan.tables where !tree.schemaEntry.isInternal {
-            guard let sql = tree.schemaEntry.sql, SchemaModel.creates(sql, ["TABLE"]) else { continue }
             do {
-                try target.execute(sql: sql)
+                try create(tree.schemaEntry)
             } catch let error as DatabaseError where error.isOfSchema {
                 note(tree.schemaEntry, .notCreated, error)
             }
         }
         try createInternalTables()
+    }
+
+    /// Creates an object with the SQL of its entry.
+    func create(_ entry: SchemaEntry) throws {
+        guard let statement = SchemaStatement(entry) else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "its SQL doesn't create it, or does more")
+        }
+        try statement.run(target)
     }
 
     private func createInternalTables() throws {
@@ -192,7 +199,7 @@ private final class LostTable {
     private var columnCount = 0
     private var statement: Statement?
 
-    private static let most = 1900, own = ["rootpgno", "pgno", "cell", "nfield", "id"]
+    private static let most = 1995, own = ["rootpgno", "pgno", "cell", "nfield", "id"]
 
     init(_ target: Database, _ encoding: TextEncoding, name: String) {
         (self.target, self.encoding, self.name) = (target, encoding, name)

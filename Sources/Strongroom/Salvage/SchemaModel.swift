@@ -19,9 +19,9 @@ struct SchemaModel {
             guard let count = known[entry.name.lowercased()] else { return nil }
             return SchemaModel.plain(SchemaModel.internalColumns.first { $0.count == count } ?? [])
         }
-        guard let sql = entry.sql, SchemaModel.creates(sql, ["TABLE"]) else { return nil }
+        guard let statement = SchemaStatement(entry) else { return nil }
         do {
-            try database.execute(sql: sql)
+            try statement.run(database)
             return try layout(ofTable: entry.name)
         } catch {
             return nil
@@ -32,9 +32,9 @@ struct SchemaModel {
     /// SQLite doesn't accept it.
     func layout(ofIndex entry: SchemaEntry, _ table: TableLayout) -> TableLayout? {
         do {
-            if let sql = entry.sql {
-                guard SchemaModel.creates(sql, ["INDEX", "UNIQUE"]) else { return nil }
-                try database.execute(sql: sql)
+            if entry.sql != nil {
+                guard let statement = SchemaStatement(entry) else { return nil }
+                try statement.run(database)
             }
             let rows = try Row.fetchAll(database, sql: "PRAGMA index_xinfo(\(entry.name.quotedDatabaseIdentifier))")
             guard !rows.isEmpty else { return nil }
@@ -62,12 +62,6 @@ struct SchemaModel {
         TableLayout(
             columns: names.map { TableLayout.Column(name: $0, affinity: .blob) }, stored: Array(names.indices),
             rowIDName: "rowid")
-    }
-
-    /// Returns true if the SQL begins like the creation of such an object. SQLite runs nothing else from a schema.
-    static func creates(_ sql: String, _ words: [String]) -> Bool {
-        let opening = sql.prefix(60).uppercased().split { $0 == " " || $0.isNewline || $0 == "\t" }.prefix(2)
-        return opening.first == "CREATE" && opening.count == 2 && words.contains(String(opening[1]))
     }
 
     // MARK: - Tables

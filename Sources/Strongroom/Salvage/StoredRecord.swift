@@ -15,11 +15,16 @@ struct StoredRecord {
     let bytes: [UInt8]
     let values: [Value]
 
+    /// SQLite accepts no longer header: that of 32,767 columns of three bytes each.
+    private static let longestHeader = 98_307
+
     /// Parses the record in `range` of `bytes`. Nil if the header and the values don't fill it exactly.
     init?(_ bytes: [UInt8], in range: Range<Int>) {
         guard range.lowerBound >= 0, range.upperBound <= bytes.count else { return nil }
         var at = range.lowerBound
-        guard let size = bytes.varint(at: &at, end: range.upperBound), size >= 1, size <= Int64(range.count)
+        // Each column has a byte there at least: without a bound, a large blob could look like millions of columns.
+        guard let size = bytes.varint(at: &at, end: range.upperBound), size >= 1, size <= Int64(range.count),
+            size <= StoredRecord.longestHeader
         else { return nil }
         let end = range.lowerBound + Int(size)
         guard at <= end else { return nil }

@@ -96,7 +96,9 @@ extension Database {
     }
 
     private func schemaVersion(of schemaID: DatabaseSchemaID) throws -> Int64 {
-        try untraced { try Int64.fetchOne(self, sql: "PRAGMA \(schemaID.sql).schema_version") ?? 0 }
+        try unrestricted {
+            try untraced { try Int64.fetchOne(self, sql: "PRAGMA \(schemaID.sql).schema_version") ?? 0 }
+        }
     }
 
     // MARK: - Contents
@@ -148,9 +150,9 @@ extension Database {
     }
 
     /// Returns the rows of a query on a schema. Its statement is not cached, because the result is. It is not traced,
-    /// because it is not the program's.
+    /// because it is not the program's, and not restricted.
     func schemaRows(_ sql: String) throws -> [Row] {
-        try untraced { try Row.fetchAll(makeStatement(sql: sql)) }
+        try unrestricted { try untraced { try Row.fetchAll(makeStatement(sql: sql)) } }
     }
 
     /// Returns the rows of a pragma whose argument is the name of a table or an index.

@@ -41,8 +41,10 @@ final class SchemaCache: ConnectionPart {
         for type: Any.Type, where serves: (Value) -> Bool, make: () -> Value
     ) -> Value {
         let id = ObjectIdentifier(type)
-        if let latestDerived, latestDerived.type == id, let known = latestDerived.value as? Value, serves(known) {
-            return known
+        if let latestDerived, latestDerived.type == id, Swift.type(of: latestDerived.value) == Value.self {
+            // The same class.
+            let known = unsafeDowncast(latestDerived.value, to: Value.self)
+            if serves(known) { return known }
         }
         let known = derived[id] as? Value
         let value = if let known, serves(known) { known } else { make() }

@@ -172,7 +172,23 @@ enum StagedCopy {
         return (error, name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }, descriptor)
     }
 
-    /// Removes the folder and its content.
+    /// Renames the folder to `destination`, in the same parent. Returns `EEXIST` if the name is taken.
+    static func publishFolder(_ path: String, as destination: String) -> CInt {
+        strongroom_staging_publish(path, destination)
+    }
+
+    /// Locks a folder of this user and gives it a name of a folder in progress, which the next sweep removes. Returns
+    /// `EBUSY` if another process has locked it.
+    static func retireFolder(_ folder: String, in parent: String) -> (error: CInt, path: String, descriptor: CInt) {
+        var name = [CChar](repeating: 0, count: Int(PATH_MAX)), descriptor: CInt = -1
+        let error = strongroom_staging_retire(folder, parent, &name, name.count, &descriptor)
+        return (error, name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }, descriptor)
+    }
+
+    /// Releases the lock of a folder.
+    static func closeFolder(_ descriptor: CInt) { close(descriptor) }
+
+    /// Removes the folder and the files in it.
     static func removeFolder(_ path: String, _ descriptor: CInt) { strongroom_staging_remove(path, descriptor) }
 
     /// Removes the folders that killed processes have left, after a call of `willRemove` with each path.

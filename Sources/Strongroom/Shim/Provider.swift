@@ -65,3 +65,21 @@ enum Provider {
             wrapping.bindMemory(to: UInt8.self).baseAddress, wrapped, key.bindMemory(to: UInt8.self).baseAddress)
     }
 }
+
+/// A SHA-256 of bytes that come in parts: `strongroom_crypto.h`. Zero is success.
+final class SHA256State {
+    private let state: OpaquePointer
+
+    /// Nil without memory, and if the library refuses.
+    init?() {
+        guard let state = strongroom_sha256_new() else { return nil }
+        self.state = state
+    }
+
+    deinit { strongroom_sha256_free(state) }
+
+    func add(_ bytes: UnsafeRawBufferPointer) -> CInt { strongroom_sha256_add(state, bytes.baseAddress, bytes.count) }
+
+    /// Writes the 32 bytes of the digest. Nothing can be added afterwards.
+    func end(into out: inout [UInt8]) -> CInt { strongroom_sha256_end(state, &out) }
+}

@@ -131,6 +131,17 @@ struct ReadGate {
     func open() { strongroom_gate_open(pointer) }
 }
 
+/// The transactions in the write-ahead log.
+enum LogTransactions {
+    typealias Check = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, CInt, UInt32) -> Bool
+
+    /// Returns true if the log has transactions that recovery would apply, and the function accepts a page of none of
+    /// them. It is called with the last page of each, until it accepts one.
+    static func areForeign(_ database: String, _ check: @escaping Check, _ context: UnsafeMutableRawPointer?) -> Bool {
+        strongroom_log_is_foreign(database, check, context)
+    }
+}
+
 /// Copies of page 1 beside the main file.
 enum FirstPage {
     typealias Check = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, CInt) -> Bool

@@ -41,6 +41,18 @@ struct RawConnection {
     /// Returns the value of a limit. <https://www.sqlite.org/c3ref/limit.html>
     func limit(_ limit: CInt) -> Int { Int(sqlite3_limit(pointer, limit, -1)) }
 
+    /// Sets a limit, and returns the former value. <https://www.sqlite.org/c3ref/limit.html>
+    @discardableResult
+    func setLimit(_ limit: CInt, _ value: Int) -> Int {
+        Int(sqlite3_limit(pointer, limit, CInt(clamping: max(0, value))))
+    }
+
+    /// Returns true if a Boolean option is set. <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html>
+    func isConfigured(_ option: CInt) -> Bool {
+        var isOn: CInt = 0
+        return strongroom_db_config(pointer, option, -1, &isOn) == SQLITE_OK && isOn != 0
+    }
+
     /// Returns the name of the database with an index. Nil if there is none.
     /// <https://www.sqlite.org/c3ref/db_name.html>
     func schemaName(at index: CInt) -> String? { sqlite3_db_name(pointer, index).map { String(cString: $0) } }

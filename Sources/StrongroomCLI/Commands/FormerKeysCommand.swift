@@ -90,7 +90,7 @@ struct FormerKeysCommand: Reporting {
 
     private func done(_ keys: [FormerKey], _ text: String) throws {
         let members: [(String, JSON)] = [
-            ("action", .text(action.rawValue)), ("keyStore", .text(store)), ("formerKeys", .list(keys.map(\.json))),
+            ("action", .text(action.rawValue)), ("key_store", .text(store)), ("former_keys", .list(keys.map(\.json))),
         ]
         try output.done(Self.self, nil, members, text: text)
     }

@@ -2,6 +2,8 @@ import ArgumentParser
 import Strongroom
 
 struct Info: Reporting {
+    static let onlyReads = true
+
     static let configuration = CommandConfiguration(
         abstract: "Show file facts; with the key, also cipher settings and schema.",
         discussion: help(
@@ -56,7 +58,7 @@ struct Info: Reporting {
                 let own = target.isClear ? nil : secret
                 facts.add(
                     try target.details(own), target.settings, isClear: target.isClear,
-                    isRawKey: own?.isUsedAsKey ?? false || target.inspection.hasKeyFile)
+                    isRawKey: own?.isUsedAsKey ?? false || target.inspection.hasSlotFile)
             }
             if !output.json { try Console.output((isFirst ? "" : "\n") + facts.description) }
             isFirst = false

@@ -29,7 +29,7 @@ struct Keygen: Reporting {
                 .usage, keyFile: "-", "a key file has another name; nothing was changed",
                 remedy: "Without OUT, the key goes to standard output")
         }
-        let digits = try DatabaseKey.random().withUnsafeBytes { Secret(digitsOf: $0) }
+        let digits = try DatabaseKey.random().withUnsafeBytes { GivenSecret(digitsOf: $0) }
         guard let destination else { return try digits.show(Self.self, nil, json: output.json) }
         try digits.write(toNew: destination)
         try output.done(

@@ -14,6 +14,9 @@ struct Query: Reporting {
             a whole or not at all. BEGIN, COMMIT and ROLLBACK are refused. VACUUM and changes of the journal mode must \
             be the only statement.
 
+            --restrict runs SQL of others: queries only, of tables that --tables allows, with harmless functions, and \
+            within limits of rows, time, memory and the size of values. The rows before the limit of rows are printed.
+
             Blobs are printed as hexadecimal digits. The first 200 rows determine the widths of a table's columns.
             """,
             statuses: [.absent, .busy, .wrongKey, .damaged, .diskFull, .interrupted]))
@@ -28,6 +31,10 @@ struct Query: Reporting {
             line: "strongroom query notes.db --output csv < report.sql > report.csv",
             what: "SQL from a file, rows for a spreadsheet"
         ),
+        (
+            line: "strongroom query notes.db --tables note,tag:id,tag:name --max-rows 100 < theirs.sql",
+            what: "SQL of others, which reads two tables and one of them in part"
+        ),
         (line: "strongroom query notes.db --write 'DELETE FROM note WHERE id = 7'", what: "changes the database"),
     ]
 
@@ -39,12 +46,13 @@ struct Query: Reporting {
 
     @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
     @OptionGroup(title: "Format options") var format: FormatOptions
+    @OptionGroup(title: "Restriction options") var restriction: RestrictionOptions
     @OptionGroup(title: "Output options") var output: OutputOptions
 
     @Option(
         name: .customLong("output"),
         help: ArgumentHelp(
-            "The form of the rows: table, csv, or jsonl, one object a line. --json means jsonl.",
+            "The form of the rows: table, csv, json, one array, or jsonl, one object a line. --json means jsonl.",
             valueName: "form"))
     var form = RowForm.table
 
@@ -60,11 +68,13 @@ struct Query: Reporting {
     var write = false
 
     var database: String? { file }
+    var isReading: Bool { !write }
 
     func validate() throws {
         guard sql != nil || (try? passphrase.source.isStandardInput) != true else {
             throw ValidationError("Standard input holds the key: give the SQL as an argument.")
         }
+        if write, restriction.isGiven { throw ValidationError("Restricted SQL only reads: leave out --write.") }
     }
 
     func run() throws {
@@ -83,7 +93,7 @@ struct Query: Reporting {
         }
     }
 
-    private func change(_ sql: String, _ target: Target, _ secret: Secret?, _ runner: SQLRunner) throws {
+    private func change(_ sql: String, _ target: Target, _ secret: GivenSecret?, _ runner: SQLRunner) throws {
         try target.writing(secret) { queue in
             if case .alone(let word) = StatementKind(sql) {
                 try queue.inDatabase { try runAlone(word, sql, $0, runner) }
@@ -100,9 +110,13 @@ struct Query: Reporting {
         return String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self)
     }
 
-    private func read(_ sql: String, _ target: Target, _ secret: Secret?, _ runner: SQLRunner) throws {
+    private func read(_ sql: String, _ target: Target, _ secret: GivenSecret?, _ runner: SQLRunner) throws {
         do {
-            try target.reading(secret) { db in try db.reading { try runner.run(sql, db, check: refuse) } }
+            try target.reading(secret) { db in
+                try db.reading {
+                    try restriction.applied(to: db, of: file) { try runner.run(sql, db, check: refuse) }
+                }
+            }
         } catch let failure as Failure where failure.isOfWriting {
             throw Failure(
                 .other, file: file, "this SQL writes; nothing was changed",

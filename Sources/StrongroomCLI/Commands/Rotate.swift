@@ -135,7 +135,7 @@ struct Rotate: Reporting {
 
     /// Asks for the key and checks the databases with it. A typed key that opens none may be typed again, unless the
     /// new one may open it.
-    private func check(_ run: inout RotationRun) throws -> Secret {
+    private func check(_ run: inout RotationRun) throws -> GivenSecret {
         let found = run
         return try passphrase.unlocking(run.name) { secret, isLast in
             run = found

@@ -7,8 +7,11 @@ struct Shell: Reporting {
         abstract: "Run SQL on a database, line by line.",
         discussion: help(
             """
-            A statement may span lines, and ends with a semicolon. Ctrl-D ends the shell. Lines that begin with a dot \
-            are commands of the shell; .help lists them.
+            A statement may span lines, and ends with a semicolon. Ctrl-C ends a statement, Ctrl-D the shell. Lines \
+            that begin with a dot are commands of the shell; .help lists them.
+
+            On a terminal, lines are edited as in other shells. Statements stay in ~/.strongroom_history, which only \
+            you can read, unless they contain a key. ~/.editrc has your key bindings.
 
             Nothing is written unless --write is given. Then each statement takes effect by itself, or with others \
             between BEGIN and COMMIT. A transaction that is open at the end is rolled back. If standard input is no \
@@ -38,7 +41,11 @@ struct Shell: Reporting {
     @Flag(help: "Let the SQL change the database.")
     var write = false
 
+    @Flag(help: "Keep the statements of this session in no file, and do not offer those of former ones.")
+    var noHistory = false
+
     var database: String? { file }
+    var isReading: Bool { !write }
 
     func validate() throws {
         if (try? passphrase.source.isStandardInput) == true {
@@ -51,14 +58,27 @@ struct Shell: Reporting {
         try target.requireDatabase()
         let secret = target.isClear ? nil : try passphrase.secret(opening: target)
         try Interruption.deferred { interruption in
-            var session = ShellSession(file: file, isWriting: write, form: output.json ? .jsonl : .table, interruption)
+            var session = ShellSession(
+                file: file, isWriting: write, form: output.json ? .jsonl : .table, keepsHistory: !noHistory,
+                interruption
+            ) { try backUp(target, secret, to: $0, interruption) }
             if session.isInteractive, !output.quiet { Console.message(greeting) }
             if write {
-                try target.writing(secret, interruption) { queue in try queue.inDatabase { try session.run($0) } }
+                try target.writing(secret, interruption, watchesItself: true) { queue in
+                    try queue.inDatabase { try session.run($0) }
+                }
             } else {
                 try target.reading(secret, isShort: false, interruption) { try session.run($0) }
             }
         }
+    }
+
+    private func backUp(
+        _ target: Target, _ secret: GivenSecret?, to path: String, _ interruption: Interruption
+    ) throws {
+        guard let secret else { throw Failure(reason: .notEncrypted, file: file)! }
+        let out = try NewFile(path, replacing: false, sources: [target.place])
+        try out.fill(with: target, secret, ProgressOptions.parse([]), quiet: true, interruption)
     }
 
     private var greeting: String {

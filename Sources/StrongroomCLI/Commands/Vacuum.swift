@@ -35,7 +35,7 @@ struct Vacuum: Reporting {
         }
         let after = try target.details(secret).pageCount
         try output.done(
-            Self.self, file, [("pagesBefore", .count(before)), ("pages", .count(after))],
+            Self.self, file, [("pages_before", .count(before)), ("pages", .count(after))],
             text: "\(file): vacuumed, from \(counted(before, "page")) to \(after).")
     }
 }

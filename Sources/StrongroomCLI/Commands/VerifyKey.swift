@@ -2,6 +2,8 @@ import ArgumentParser
 import Strongroom
 
 struct VerifyKey: Reporting {
+    static let onlyReads = true
+
     static let configuration = CommandConfiguration(
         commandName: "verify-key",
         abstract: "Test whether a passphrase opens databases.",

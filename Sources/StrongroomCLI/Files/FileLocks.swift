@@ -36,3 +36,17 @@ struct FileLocks {
         return fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
     }
 }
+
+extension Place {
+    /// Refuses to replace a file that another program has open: it would continue to write into the old file.
+    func requireUnused() throws {
+        guard FileIdentity(path) != nil else { return }
+        let processes = OpenElsewhere().processes(having: path)
+        guard !processes.isEmpty || FileLocks(path: path).isInUse else { return }
+        let names = processes.map { "\($0.name), process \($0.identifier)" }.joined(separator: "; ")
+        throw Failure(
+            .busy, file: name,
+            "another program has it open\(names.isEmpty ? "" : " (\(names))"); nothing was changed",
+            remedy: "Stop that program, then run this again")
+    }
+}

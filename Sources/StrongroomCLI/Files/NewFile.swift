@@ -13,6 +13,7 @@ struct NewFile {
         place = try Place(name)
         replaces = replacing
         for source in sources { try refuse(source) }
+        try attributing(to: name) { [path = place.path] in try DatabaseFile.settleReplacement(of: path) }
         WorkFolder.removeLeftOvers(in: place.folder)
         try requireRoomForName()
     }
@@ -31,12 +32,13 @@ struct NewFile {
 
     /// Makes the database with a progress display. A signal stops it.
     func fill(
-        from source: Place, _ label: String, _ options: ProgressOptions, quiet: Bool, _ secret: Secret? = nil,
+        from source: Place, _ label: String, _ options: ProgressOptions, quiet: Bool, _ secret: GivenSecret? = nil,
+        _ interruption: Interruption? = nil,
         _ write: (_ partial: String, _ progress: @escaping (EncryptionProgress) throws -> Void) throws -> Void
     ) throws {
         let display = ProgressDisplay(label, files: [(source.name, 1)], options, quiet: quiet)
         defer { display.clear() }
-        try Interruption.deferred { interruption in
+        try Interruption.deferred(unless: interruption) { interruption in
             try make { partial in
                 try attributing(to: source.name, opening: secret, sparingDisk: true) {
                     try write(partial) { done in
@@ -111,23 +113,11 @@ struct NewFile {
                 .other, file: place.name, "it is not a file, and is not replaced; nothing was changed",
                 remedy: "Choose another name")
         }
-        if replaces { try requireUnused() }
+        if replaces { try place.requireUnused() }
     }
 
     /// The files of a former database that do not keep the new one from replacing it.
     private var replaced: [String] { CompanionFile.withState.filter { !$0.isNeeded }.map(place.path(of:)) }
-
-    /// Refuses to replace a file that another program has open: it would continue to write into the old file.
-    private func requireUnused() throws {
-        guard Self.exists(place.path) else { return }
-        let processes = OpenElsewhere().processes(having: place.path)
-        guard !processes.isEmpty || FileLocks(path: place.path).isInUse else { return }
-        let names = processes.map { "\($0.name), process \($0.identifier)" }.joined(separator: "; ")
-        throw Failure(
-            .busy, file: place.name,
-            "another program has it open\(names.isEmpty ? "" : " (\(names))"); nothing was changed",
-            remedy: "Stop that program, then run this again")
-    }
 
     private static func taken(_ path: String) -> Failure {
         Failure(
@@ -152,7 +142,7 @@ struct NewFile {
     }
 
     private func replace(from folder: WorkFolder) throws {
-        try requireUnused()
+        try place.requireUnused()
         let companions = replaced
         try folder.moveAside(companions)
         guard rename(folder.database, place.path) != 0 else { return }

@@ -41,8 +41,8 @@ struct SeveralFiles {
     /// Runs `body` on each database, with the key if one is needed. A failure is printed immediately and does not
     /// affect the next one.
     func report(
-        _ passphrase: PassphraseOptions, isKeyWanted: Bool = true,
-        _ body: (Target, Secret?) throws -> FileReport
+        _ passphrase: PassphraseOptions, isKeyWanted: Bool = true, isReading: Bool = true,
+        _ body: (Target, GivenSecret?) throws -> FileReport
     ) throws -> [FileReport] {
         let locked = targets.compactMap { try? $0.get() }.filter { isKeyWanted && !$0.isClear }
         let name = names.count == 1 ? names[0] : counted(names.count, "database")
@@ -58,6 +58,7 @@ struct SeveralFiles {
             } catch {
                 report = FileReport(file: name, failure: Failure(any: error, file: name))
             }
+            if isReading { report.failure = report.failure?.withoutState }
             if let failure = report.failure, names.count > 1 { Console.message("strongroom: \(failure)") }
             isInterrupted = report.failure?.status == .interrupted
             return report
@@ -68,7 +69,7 @@ struct SeveralFiles {
 extension PassphraseOptions {
     /// Returns the common key of the databases. A typed key must open one of them, and may be typed
     /// three times.
-    func secret(opening targets: [Target], as name: String) throws -> Secret {
+    func secret(opening targets: [Target], as name: String) throws -> GivenSecret {
         guard try source.isTerminal else { return try current(of: name) }
         return try unlocking(name) { secret, _ in
             var refusal: Failure?
@@ -87,7 +88,7 @@ extension PassphraseOptions {
         }
     }
 
-    func secret(opening target: Target) throws -> Secret { try secret(opening: [target], as: target.name) }
+    func secret(opening target: Target) throws -> GivenSecret { try secret(opening: [target], as: target.name) }
 }
 
 extension OutputOptions {

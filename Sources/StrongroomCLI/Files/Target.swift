@@ -73,7 +73,7 @@ extension Target {
     /// - parameter isShort: false if the work may take long while other programs write.
     /// - parameter interruption: stops the work. Default: a signal.
     func reading<T>(
-        _ secret: Secret?, isShort: Bool = true, _ interruption: Interruption? = nil,
+        _ secret: GivenSecret?, isShort: Bool = true, _ interruption: Interruption? = nil,
         _ body: (Database) throws -> T
     ) throws -> T {
         try attributing(to: name, opening: secret) {
@@ -85,7 +85,7 @@ extension Target {
         }
     }
 
-    func details(_ secret: Secret?) throws -> DatabaseFile.Details {
+    func details(_ secret: GivenSecret?) throws -> DatabaseFile.Details {
         try attributing(to: name, opening: secret) {
             try DatabaseFile.details(path: place.path, encryption: secret.map { encryption(try $0.key) })
         }
@@ -109,14 +109,15 @@ extension Target {
         return try attributing(to: name) { try DatabaseQueue(path: place.path, configuration: configuration) }
     }
 
-    /// Opens the database for writing while `body` runs. A signal stops it.
+    /// Opens the database for writing while `body` runs. A signal stops it, unless `body` watches for signals itself.
     func writing<T>(
-        _ secret: Secret?, _ interruption: Interruption? = nil, _ body: (DatabaseQueue) throws -> T
+        _ secret: GivenSecret?, _ interruption: Interruption? = nil, watchesItself: Bool = false,
+        _ body: (DatabaseQueue) throws -> T
     ) throws -> T {
         try attributing(to: name, opening: secret) {
             let queue = try self.queue(secret?.key) { $0.allowsUnsafeTransactions = true }
             let result = try Interruption.deferred(unless: interruption) { interruption in
-                try interruption.interrupting(queue) { try body(queue) }
+                try watchesItself ? body(queue) : interruption.interrupting(queue) { try body(queue) }
             }
             try queue.close()
             return result
@@ -124,7 +125,7 @@ extension Target {
     }
 
     /// Returns the target in the format that the database turns out to have, unless an option states the format.
-    func recognized(_ secret: Secret) throws -> Target {
+    func recognized(_ secret: GivenSecret) throws -> Target {
         do {
             _ = try DatabaseFile.details(path: place.path, encryption: encryption(secret.key))
             return self

@@ -78,7 +78,9 @@ final class WorkFolder {
     static func removeLeftOvers(in folder: String) {
         DatabaseFile.removeLeftOversOfCopies(in: folder)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        for name in names where name.hasPrefix(prefix) { removeIfLeftOver(folder, name) }
+        for name in names where name.hasPrefix(prefix) && !name.hasPrefix(prefix + "partial-") {
+            removeIfLeftOver(folder, name)
+        }
     }
 
     private static func removeIfLeftOver(_ folder: String, _ name: String) {

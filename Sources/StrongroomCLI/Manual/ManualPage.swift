@@ -4,26 +4,35 @@ import Foundation
 /// A page of the manual, in the macros of mdoc(7): one for the program, one for each command.
 struct ManualPage {
     private let tool: ToolHelp.Command
-    private let root: ToolHelp.Command
+    /// The names of the commands that lead to this one, and its own.
+    private let path: [String]
     private let examples: [(line: String, what: String)]
-    private var isRoot: Bool { tool.commandName == root.commandName }
+    private var isRoot: Bool { path.count == 1 }
 
     static func all() throws -> [ManualPage] {
         let root = try ToolHelp.current().command
-        let documented = StrongroomCommand.configuration.subcommands.filter { $0.configuration.shouldDisplay }
-        let pages = documented.compactMap { command in
-            root.subcommands?.first { $0.commandName == command._commandName }
-                .map { ManualPage(tool: $0, root: root, examples: (command as? any Documented.Type)?.examples ?? []) }
-        }
-        return [ManualPage(tool: root, root: root, examples: [])] + pages
+        return pages(StrongroomCommand.self, root, [root.commandName])
     }
 
-    private var name: String { isRoot ? root.commandName : root.commandName + "-" + tool.commandName }
+    /// Returns the page of a command, and those of its subcommands.
+    private static func pages(
+        _ command: any ParsableCommand.Type, _ tool: ToolHelp.Command, _ path: [String]
+    ) -> [ManualPage] {
+        let examples = (command as? any Documented.Type)?.examples ?? []
+        let documented = command.configuration.subcommands.filter { $0.configuration.shouldDisplay }
+        return [ManualPage(tool: tool, path: path, examples: examples)]
+            + documented.flatMap { command in
+                tool.subcommands?.first { $0.commandName == command._commandName }
+                    .map { pages(command, $0, path + [$0.commandName]) } ?? []
+            }
+    }
+
+    private var name: String { path.joined(separator: "-") }
     var fileName: String { name + ".1" }
 
     var text: String {
         let parts = [
-            head, synopsis, description, isRoot ? commands : options, isRoot ? environment : "", files,
+            head, synopsis, description, commands, isRoot ? "" : options, isRoot ? environment : "", files,
             exitStatus, exampleLines, seeAlso,
         ]
         return parts.filter { !$0.isEmpty }.joined(separator: "\n") + "\n"
@@ -50,7 +59,7 @@ struct ManualPage {
         }
         return
             ([
-                ".Sh SYNOPSIS", ".Nm strongroom \(tool.commandName)",
+                ".Sh SYNOPSIS", ".Nm \(path.joined(separator: " "))",
                 ".Op Ar options",
             ] + arguments).joined(separator: "\n")
     }
@@ -63,8 +72,9 @@ struct ManualPage {
     }
 
     private var commands: String {
-        let shown = (root.subcommands ?? []).filter { $0.shouldDisplay != false && $0.commandName != "help" }
-        let lines = shown.map { ".It Xr strongroom-\($0.commandName) 1\n\(Self.escaped($0.abstract ?? ""))" }
+        let shown = (tool.subcommands ?? []).filter { $0.shouldDisplay != false && $0.commandName != "help" }
+        guard !shown.isEmpty else { return "" }
+        let lines = shown.map { ".It Xr \(name)-\($0.commandName) 1\n\(Self.escaped($0.abstract ?? ""))" }
         return Self.list("COMMANDS", lines)
     }
 

@@ -13,6 +13,7 @@ struct Arguments {
     private static let short: Set = ["-q", "-h"]
 
     static let commands = StrongroomCommand.configuration.subcommands.map { $0._commandName }
+    static let keyCommands = Key.configuration.subcommands.map { $0._commandName }
 
     init(_ typed: [String]) throws {
         let leading = typed.prefix { Self.common.contains($0) }, rest = typed.dropFirst(leading.count)
@@ -22,7 +23,13 @@ struct Arguments {
         }
         try Self.requireCommand(command)
         if command == "help", let topic = rest.dropFirst().first { try Self.requireCommand(topic) }
-        words = try [command] + leading + Self.withFilesMarked(rest.dropFirst().map(Self.withCommentMarked))
+        var names = [command], others = rest.dropFirst()
+        if command == Key._commandName, let subcommand = others.first, !subcommand.hasPrefix("-") {
+            try Self.requireCommand(subcommand, of: command)
+            names.append(subcommand)
+            others = others.dropFirst()
+        }
+        words = try names + leading + Self.withFilesMarked(others.map(Self.withCommentMarked))
     }
 
     /// Returns the word marked as SQL if it begins with a comment, and not with an option.
@@ -42,14 +49,16 @@ struct Arguments {
         } + words.dropFirst(options.count)
     }
 
-    private static func requireCommand(_ word: String) throws {
+    /// - parameter parent: the command of which it must be a subcommand. Nil for none.
+    private static func requireCommand(_ word: String, of parent: String? = nil) throws {
+        let commands = parent == nil ? commands : keyCommands, name = parent.map { $0 + " " + word } ?? word
         guard !commands.contains(word), word != "help" else { return }
         let nearest = commands.map { (name: $0, distance: distance($0, word)) }.min { $0.distance < $1.distance }
         let isNear = nearest.map { $0.distance <= 3 && $0.distance < word.count } ?? false
         let suggestion = isNear ? "Did you mean \(nearest!.name)? " : ""
         throw Failure(
-            .usage, "there is no command \(word); nothing was changed",
-            remedy: suggestion + "strongroom --help lists the commands")
+            .usage, "there is no command \(name); nothing was changed",
+            remedy: suggestion + "strongroom \(parent.map { "help " + $0 } ?? "--help") lists the commands")
     }
 
     /// Returns the edit distance of two words: the number of letters to add, remove or replace.

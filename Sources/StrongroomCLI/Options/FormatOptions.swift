@@ -29,7 +29,9 @@ struct FormatOptions: ParsableArguments {
             """, valueName: "bytes"))
     var headerSize: Int?
 
-    @Option(help: ArgumentHelp("The identifier or the label of the key slot to try first.", valueName: "slot"))
+    @Option(
+        help: ArgumentHelp("The identifier or the label of the key slot to try first.", valueName: "slot"),
+        completion: .custom(SlotNames.completions))
     var keyHint: String?
 
     func validate() throws {
@@ -43,6 +45,11 @@ struct FormatOptions: ParsableArguments {
                 throw ValidationError("--header-size is a multiple of 16 from 16 to 96.")
             }
         }
+    }
+
+    /// True if an option states the format, or the place of the salt.
+    var isGiven: Bool {
+        sqlcipherVersion != nil || pageSize != nil || saltFile != nil || headerSize != nil || keyHint != nil
     }
 
     static func validate(pageSize: Int, of option: String) throws {

@@ -118,17 +118,17 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
     private var optionForFile: String { Role.prefix + "passphrase-file" }
 
     /// Returns the key that opens `database` now.
-    func current(of database: String) throws -> Secret {
+    func current(of database: String) throws -> GivenSecret {
         try source.read("Passphrase of \(database): ", option: optionForFile)
     }
 
     /// Returns the new key for `database`.
-    func new(for database: String) throws -> Secret {
+    func new(for database: String) throws -> GivenSecret {
         try source.readNew("New passphrase for \(database): ", option: optionForFile)
     }
 
     /// Calls `use` with the key of `database`. A wrong key that was typed may be typed again, twice.
-    func unlocking<T>(_ database: String, _ use: (_ secret: Secret, _ isLast: Bool) throws -> T) throws -> T {
+    func unlocking<T>(_ database: String, _ use: (_ secret: GivenSecret, _ isLast: Bool) throws -> T) throws -> T {
         var tries = try source.isTerminal ? 3 : 1
         while true {
             tries -= 1

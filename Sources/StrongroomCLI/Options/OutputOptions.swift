@@ -29,7 +29,7 @@ struct OutputOptions: ParsableArguments {
     }
 
     static func head(_ command: any Reporting.Type, _ file: String?, _ status: Status) -> [(String, JSON)] {
-        head(command._commandName, file, status)
+        head(command.reportName, file, status)
     }
 
     /// Returns the first members of each object. The command is nil if the arguments name none.
@@ -43,12 +43,27 @@ protocol Reporting: ParsableCommand, Documented {
     var output: OutputOptions { get }
     /// The database that the command works on or creates; nil with several.
     var database: String? { get }
+    /// The name of the command in JSON. Default: its own.
+    static var reportName: String { get }
+    /// True if this run of the command changes nothing, so that failures need not say so. Default: `onlyReads`.
+    var isReading: Bool { get }
+}
+
+extension Reporting {
+    static var reportName: String { _commandName }
+    var isReading: Bool { Self.onlyReads }
 }
 
 /// A command with examples for the help and the manual.
 protocol Documented: ParsableCommand {
     /// Command lines, each with a description. The first one is in the help, all are in the manual.
     static var examples: [(line: String, what: String)] { get }
+    /// True if the command never changes anything. Default: false.
+    static var onlyReads: Bool { get }
+}
+
+extension Documented {
+    static var onlyReads: Bool { false }
 }
 
 extension Documented {

@@ -1,11 +1,8 @@
 import ArgumentParser
 import Strongroom
 
-/// The options for a new key slot.
-struct SlotOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The label of the slot. Default: its kind.", valueName: "text"))
-    var label: String?
-
+/// The options for the derivation of a key slot.
+struct SlotDerivationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
@@ -25,36 +22,44 @@ struct SlotOptions: ParsableArguments {
         case scrypt, argon2id, pbkdf2
     }
 
-    /// True if an option gives something of a slot.
-    var isGiven: Bool { label != nil || derivation != nil || cost != nil }
-
-    /// - parameter isCreating: true if the command makes a slot.
-    func validate(besides isCreating: Bool) throws {
-        guard isCreating || !isGiven else { throw ValidationError("--label, --derivation and --cost go with --slots.") }
-    }
-
     /// The derivation that the options give; nil without one.
     var given: KeyDerivation? { derivation == nil && cost == nil ? nil : chosen }
 
-    private var chosen: KeyDerivation {
+    var chosen: KeyDerivation {
         switch (derivation, KeyDerivation.standard) {
         case (nil, .pbkdf2), (.pbkdf2, _): .pbkdf2(rounds: cost ?? 600_000)
         case (nil, _), (.scrypt, _): .scrypt(logN: cost ?? 17, r: 8, p: 1)
         case (.argon2id, _): .argon2id(memory: 65_536, passes: cost ?? 3, lanes: 4)
         }
     }
+}
+
+/// The options for a new key slot.
+struct SlotOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The label of the slot. Default: its kind.", valueName: "text"))
+    var label: String?
+
+    @OptionGroup(title: "Slot options") var options: SlotDerivationOptions
+
+    /// True if an option gives something of a slot.
+    var isGiven: Bool { label != nil || options.given != nil }
+
+    /// - parameter isCreating: true if the command makes a slot.
+    func validate(besides isCreating: Bool) throws {
+        guard isCreating || !isGiven else { throw ValidationError("--label, --derivation and --cost go with --slots.") }
+    }
 
     /// Returns the slot for a secret that comes from `source`.
     ///
     /// - parameter file: the database, for the message.
-    func slot(_ source: SecretSource, _ secret: Secret, of file: String) throws -> NewKeySlot {
+    func slot(_ source: SecretSource, _ secret: GivenSecret, of file: String) throws -> NewKeySlot {
         guard !secret.isUsedAsKey else {
             throw Failure(
                 .other, file: file, "a raw key can't be the secret of a slot; nothing was changed",
                 remedy: "Give a passphrase, or leave out --slots")
         }
         let kind = source.slotKind(of: secret)
-        return NewKeySlot(label: label ?? kind.rawValue, kind: kind, derivation: chosen)
+        return NewKeySlot(label: label ?? kind.rawValue, kind: kind, derivation: options.chosen)
     }
 
     func recoveryLabel() -> String { label ?? "recovery code" }
@@ -63,7 +68,7 @@ struct SlotOptions: ParsableArguments {
 extension SecretSource {
     /// Returns the kind of a slot for a secret from this source. The place where a passphrase is kept makes it nothing
     /// else; bytes that can't be typed are those of a file.
-    func slotKind(of secret: Secret) -> KeySlot.Kind {
+    func slotKind(of secret: GivenSecret) -> KeySlot.Kind {
         switch self {
         case .credential: .credential
         case .file, .rawKeyFile: secret.isText ? .passphrase : .keyFile

@@ -43,15 +43,26 @@ extension Failure {
     private init?(surroundings error: DatabaseError, file: String) {
         let status: Status
         switch error.reason {
-        case .damagedSalt, .contradictoryHeader, .damagedKeyFile, .forgedKeyFile: status = .damaged
-        case .unfitSaltFile, .nameTooLong, .unfitLibrary, .unfitKeyFile, .newerKeyFile, .foreignKeyFile, .olderKeyFile,
+        case .foreignLog: status = .damaged
+        case .notRestorable: status = .other
+        case .replacementPending: status = error.resultCode == .SQLITE_FULL ? .diskFull : .other
+        case .changedMeanwhile: status = .busy
+        case .damagedSalt, .contradictoryHeader, .damagedSlotFile, .forgedSlotFile: status = .damaged
+        case .unfitSaltFile, .nameTooLong, .unfitLibrary, .unfitSlotFile, .newerSlotFile, .foreignSlotFile,
+            .olderSlotFile,
             .unfitKeySlots, .unfitKeySlot, .existingKeySlot, .missingKeySlot, .lastKeySlot, .droppedKeySlots,
             .weakKeyCost, .excessiveKeyCost, .unsupportedDerivation, .missingKey, .keyStoreLocked, .keyStoreFailed:
             status = .other
         case .mistypedRecoveryCode: status = .wrongKey
+        case .unfitBackup where error.resultCode == .SQLITE_CORRUPT: status = .damaged
+        case .unfitBackup: status = .other
         default: return nil
         }
         let advice = error.recoverySuggestion.map { $0.prefix(1).uppercased() + $0.dropFirst() }
+        guard error.reason != .replacementPending else {
+            self.init(status, file: file, error.failureReason ?? "", remedy: advice)
+            return
+        }
         self.init(status, file: file, "\(error.failureReason ?? ""); nothing was changed", remedy: advice)
     }
 
@@ -118,12 +129,14 @@ extension Failure {
                 .diskFull, file: file, "the disk is full (\(said)); what had begun is undone",
                 remedy: "Make room, then run this again")
         case (_, .SQLITE_READONLY), (_, .SQLITE_PERM):
-            self.init(.other, file: file, "it cannot be written (\(said))", remedy: permissions)
+            self = Failure(.other, file: file, "it cannot be written (\(said))", remedy: permissions)
+                .naming(rightsOf: file)
             isOfWriting = true
         case (_, .SQLITE_INTERRUPT):
             self.init(.interrupted, file: file, "interrupted; what had begun is undone")
         case (_, .SQLITE_CANTOPEN):
-            self.init(.other, file: file, "it cannot be opened (\(said))", remedy: permissions)
+            self = Failure(.other, file: file, "it cannot be opened (\(said))", remedy: permissions)
+                .naming(rightsOf: file)
         default:
             self.init(.other, file: file, said)
         }
@@ -135,11 +148,11 @@ extension Failure {
             version == 4
             ? "Leave out --sqlcipher-version and --page-size"
             : """
-            Make a copy in today's format with: strongroom migrate \(shellQuoted(file)) \(shellQuoted(file + ".new")); \
-            or give --sqlcipher-version \(version) to other commands
+            Give it today's format with: strongroom migrate \(shellQuoted(file)) --in-place; or give \
+            --sqlcipher-version \(version) to other commands
             """
         self.init(
             .other, file: file, "its format is that of SQLCipher \(version); nothing was changed",
-            details: [("sqlcipherVersion", .integer(Int64(version)))], remedy: remedy)
+            details: [("sqlcipher_version", .integer(Int64(version)))], remedy: remedy)
     }
 }

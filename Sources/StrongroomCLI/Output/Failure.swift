@@ -18,7 +18,7 @@ enum Status: Int32, CaseIterable {
     case notEncrypted = 16
     /// The destination of a replica does not answer.
     case unreachable = 20
-    /// The newest restore point is older than what was asked for.
+    /// The newest restore point or backup is older than what was asked for.
     case tooOld = 21
     case interrupted = 130
 
@@ -36,7 +36,7 @@ enum Status: Int32, CaseIterable {
         case .formerKeyRemains: "rotated; a program still reads pages of the former key, or a file could not be written"
         case .notEncrypted: "not encrypted"
         case .unreachable: "the destination does not answer"
-        case .tooOld: "the newest restore point is too old"
+        case .tooOld: "the newest restore point or backup is too old"
         case .interrupted: "interrupted"
         }
     }
@@ -80,6 +80,13 @@ struct Failure: Error, CustomStringConvertible, Sendable {
         self.remedy = remedy
     }
 
+    /// Returns the failure of a command that could not have changed anything: it does not say so.
+    var withoutState: Failure {
+        var failure = self
+        failure.happened = failure.happened.replacing("; nothing was changed", with: "")
+        return failure
+    }
+
     mutating func addRemedy(_ text: String) {
         remedy = (remedy.map { $0 + ". " } ?? "") + text
     }
@@ -113,6 +120,9 @@ extension Failure {
                 remedy: "Check the path")
         case ENOSPC, EDQUOT:
             self.init(.diskFull, file: file, keyFile: keyFile, happened, remedy: "Make room, then run this again")
+        case EACCES, EPERM:
+            self = Failure(.other, file: file, keyFile: keyFile, happened, remedy: remedy)
+                .naming(rightsOf: keyFile ?? file)
         default:
             self.init(.other, file: file, keyFile: keyFile, happened, remedy: remedy)
         }
@@ -133,6 +143,7 @@ extension Failure {
             ? .absent(file)
             : Failure(.other, "the \(noun) cannot be read (\(reason)); nothing was changed", remedy: remedy)
         (self.file, keyFile) = (nil, file)
+        if number == EACCES || number == EPERM { self = naming(rightsOf: file) }
     }
 
     static func absent(_ file: String) -> Failure {
@@ -161,7 +172,7 @@ struct ReportedError: Error {
 /// - parameter secret: the key of the database.
 /// - parameter sparingDisk: true to rethrow errors of the disk, which concern the file that was written.
 func attributing<T>(
-    to file: String, opening secret: Secret? = nil, sparingDisk: Bool = false,
+    to file: String, opening secret: GivenSecret? = nil, sparingDisk: Bool = false,
     _ body: () throws -> T
 ) throws -> T {
     do {

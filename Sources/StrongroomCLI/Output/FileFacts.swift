@@ -12,18 +12,18 @@ struct FileFacts: CustomStringConvertible {
         members = [
             ("kind", .text(inspection.kind.rawValue)),
             ("size", .integer(inspection.size)),
-            ("pageSize", .optional(inspection.pageSize)),
-            ("walSize", inspection.walSize.map { .integer($0) } ?? .null),
-            ("hasRollbackJournal", .bool(inspection.hasRollbackJournal)),
-            ("hasSaltFile", .bool(inspection.hasSaltFile)),
-            ("isRotationPending", .bool(inspection.isRotationPending)),
-            ("hasKeyFile", .bool(inspection.hasKeyFile)),
-            ("keySlots", .list(inspection.keySlots.map(\.json))),
-            ("keyFileProblems", .list(inspection.keyFileProblems.map { .text($0.rawValue) })),
-            ("sqliteVersion", .text(Versions.sqlite)),
-            ("hasWALResetBug", .bool(Database.libraryHasWALResetBug)),
+            ("page_size", .optional(inspection.pageSize)),
+            ("wal_size", inspection.walSize.map { .integer($0) } ?? .null),
+            ("has_rollback_journal", .bool(inspection.hasRollbackJournal)),
+            ("has_salt_file", .bool(inspection.hasSaltFile)),
+            ("is_rotation_pending", .bool(inspection.isRotationPending)),
+            ("has_slot_file", .bool(inspection.hasSlotFile)),
+            ("key_slots", .list(inspection.keySlots.map(\.json))),
+            ("slot_file_problems", .list(inspection.slotFileProblems.map { .text($0.rawValue) })),
+            ("sqlite_version", .text(Versions.sqlite)),
+            ("has_wal_reset_bug", .bool(Database.libraryHasWALResetBug)),
             // All connections of this program are fenced if the library has the bug.
-            ("isFenced", .bool(Database.libraryHasWALResetBug)),
+            ("is_fenced", .bool(Database.libraryHasWALResetBug)),
         ]
         if let pageSize = inspection.pageSize { lines.append(("page size", "\(pageSize) bytes")) }
         if let walSize = inspection.walSize { lines.append(("WAL", "\(walSize) bytes")) }
@@ -34,7 +34,7 @@ struct FileFacts: CustomStringConvertible {
             lines.append(("salt", inspection.hasSaltFile ? "in a file beside the database" : "not beside the database"))
         }
         lines += inspection.keySlots.map { ("slot", $0.line) }
-        lines += inspection.keyFileProblems.map { ("warning", Self.words($0)) }
+        lines += inspection.slotFileProblems.map { ("warning", Self.words($0)) }
         if inspection.isRotationPending {
             lines.append(("rotation", "interrupted or in progress; the next opening ends it"))
         }
@@ -44,6 +44,10 @@ struct FileFacts: CustomStringConvertible {
     /// Adds the facts of an opened database.
     mutating func add(_ details: DatabaseFile.Details, _ settings: CipherSettings, isClear: Bool, isRawKey: Bool) {
         lines.removeAll { $0.0 == "page size" }
+        // The key has opened it.
+        if let kind = lines.firstIndex(where: { $0.0 == "kind" }), !isClear, details.plaintextHeaderSize == 0 {
+            lines[kind].1 = "encrypted"
+        }
         lines.append(("pages", "\(details.pageCount) of \(details.pageSize) bytes, \(details.freePageCount) free"))
         if !isClear { addCipher(settings, details, isRawKey: isRawKey) }
         lines += [
@@ -55,15 +59,15 @@ struct FileFacts: CustomStringConvertible {
             ("journal", details.journalMode), ("encoding", details.encoding),
             ("versions", "user_version \(details.userVersion), application_id \(details.applicationID)"),
         ]
-        members.removeAll { $0.0 == "pageSize" }
+        members.removeAll { $0.0 == "page_size" }
         members += [
-            ("pageSize", .count(details.pageSize)), ("pages", .count(details.pageCount)),
-            ("freePages", .count(details.freePageCount)),
+            ("page_size", .count(details.pageSize)), ("pages", .count(details.pageCount)),
+            ("free_pages", .count(details.freePageCount)),
             ("tables", .count(details.tableCount)), ("indexes", .count(details.indexCount)),
             ("views", .count(details.viewCount)),
-            ("triggers", .count(details.triggerCount)), ("journalMode", .text(details.journalMode)),
-            ("encoding", .text(details.encoding)), ("userVersion", .count(details.userVersion)),
-            ("applicationId", .count(details.applicationID)),
+            ("triggers", .count(details.triggerCount)), ("journal_mode", .text(details.journalMode)),
+            ("encoding", .text(details.encoding)), ("user_version", .count(details.userVersion)),
+            ("application_id", .count(details.applicationID)),
         ]
     }
 
@@ -79,8 +83,8 @@ struct FileFacts: CustomStringConvertible {
         }
         members += [
             ("kdf", isRawKey ? .null : .text(kdf)),
-            ("kdfIterations", isRawKey ? .null : .count(settings.kdfIterations)),
-            ("hmac", .optional(hmac)), ("plaintextHeaderSize", .count(details.plaintextHeaderSize)),
+            ("kdf_iterations", isRawKey ? .null : .count(settings.kdfIterations)),
+            ("hmac", .optional(hmac)), ("plaintext_header_size", .count(details.plaintextHeaderSize)),
         ]
     }
 
@@ -96,19 +100,19 @@ struct FileFacts: CustomStringConvertible {
             former = key
         }
         lines.append(("stored key", text))
-        members += [("storedKey", .text(name)), ("formerKey", former?.json ?? .null)]
+        members += [("stored_key", .text(name)), ("former_key", former?.json ?? .null)]
     }
 
     var description: String {
         lines.map { name, value in name.padding(to: 10) + value }.joined(separator: "\n")
     }
 
-    private static func words(_ problem: KeyFileProblem) -> String {
+    private static func words(_ problem: SlotFileProblem) -> String {
         switch problem {
-        case .unreadable: "the key file cannot be read, or is damaged"
-        case .foreign: "the key file is older than the database expects, or belongs to another one"
+        case .unreadable: "the slot file cannot be read, or is damaged"
+        case .foreign: "the slot file is older than the database expects, or belongs to another one"
         case .noRecoveryCode: "no slot is for a recovery code (strongroom key add --recovery-code)"
-        case .readableByOthers: "every user of this machine can read the key file (chmod o-r)"
+        case .readableByOthers: "every user of this machine can read the slot file (chmod o-r)"
         }
     }
 

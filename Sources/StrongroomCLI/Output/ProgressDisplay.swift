@@ -41,6 +41,12 @@ final class ProgressDisplay: Sendable {
         }
     }
 
+    /// Shows the progress of work that has no pages.
+    func show(_ file: String, done: Int, of total: Int) {
+        guard form == .bar, total > 0 else { return }
+        bar.withLock { if $0.advance(file, to: min(100, done * 100 / total), of: .writing) { $0.draw() } }
+    }
+
     /// Prints a message. The bar returns with the next step.
     func say(_ text: String) {
         bar.withLock { bar in
@@ -56,8 +62,8 @@ final class ProgressDisplay: Sendable {
         Console.message(
             JSON.object([
                 ("event", .text("progress")), ("file", .text(file)),
-                ("phase", .text(done.phase.rawValue)), ("completedPages", .count(done.completedPageCount)),
-                ("totalPages", .count(done.totalPageCount)), ("percent", .count(percentage)),
+                ("phase", .text(done.phase.rawValue)), ("completed_pages", .count(done.completedPageCount)),
+                ("total_pages", .count(done.totalPageCount)), ("percent", .count(percentage)),
             ]).line)
     }
 }

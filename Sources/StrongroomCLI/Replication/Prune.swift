@@ -7,20 +7,29 @@ struct Prune: Reporting {
         abstract: "Remove old restore points of a replica.",
         discussion: help(
             """
-            What a kept restore point needs stays: the newest full point before the oldest kept time, and all that \
-            follow it. The replicator may run meanwhile.
+            --keep 7d,4w,12m keeps the newest restore point of each of the last 7 days, 4 weeks and 12 months that \
+            have one; h and y stand for hours and years. --keep-within keeps every restore point of a time. The newest \
+            one always stays, and so does what a kept one needs: the full restore point before it, and those between. \
+            The replicator may run meanwhile.
             """,
             statuses: [.unreachable]))
 
     static let examples = [
-        (line: "strongroom prune /mnt/backup/notes --keep-within 30d", what: "keeps each moment of the last 30 days")
+        (line: "strongroom prune /mnt/backup/notes --keep-within 30d", what: "keeps each moment of the last 30 days"),
+        (
+            line: "strongroom prune /mnt/backup/notes --keep-within 48h --keep 7d,4w,12m",
+            what: "keeps each moment of two days, and one of each day, week and month before"
+        ),
     ]
 
     @Argument(help: "A folder, or s3://BUCKET/PREFIX.", completion: .directory)
     var destination: String
 
     @Option(help: ArgumentHelp("Keep each restore point of this time: 90s, 15m, 12h, 30d.", valueName: "time"))
-    var keepWithin: ReplicaDuration
+    var keepWithin: ReplicaDuration?
+
+    @Option(help: ArgumentHelp("Keep one restore point of each of these: 7d,4w,12m.", valueName: "numbers"))
+    var keep: ReplicaRetention?
 
     @Flag(help: "Only print the number of restore points that would be removed.")
     var dryRun = false
@@ -30,10 +39,19 @@ struct Prune: Reporting {
 
     var database: String? { nil }
 
+    func validate() throws {
+        guard keep != nil || keepWithin != nil else { throw ValidationError("prune needs --keep or --keep-within.") }
+    }
+
     func run() throws {
-        let oldest = Int64(Date().timeIntervalSince1970 * 1000) - keepWithin.milliseconds
         let count = try replicating {
-            try DatabaseReplica.prune(destination, before: oldest, isDryRun: dryRun, reading: options.reading)
+            if var retention = keep {
+                retention.within = keepWithin?.milliseconds ?? 0
+                return try DatabaseReplica.prune(
+                    destination, keeping: retention, isDryRun: dryRun, reading: options.reading)
+            }
+            let oldest = Int64(Date().timeIntervalSince1970 * 1000) - keepWithin!.milliseconds
+            return try DatabaseReplica.prune(destination, before: oldest, isDryRun: dryRun, reading: options.reading)
         }
         try output.removed(Self.self, destination, count, dryRun)
     }
@@ -85,7 +103,7 @@ extension OutputOptions {
     fileprivate func removed(_ command: any Reporting.Type, _ destination: String, _ count: Int, _ dryRun: Bool) throws
     {
         let members: [(String, JSON)] = [
-            ("destination", .text(destination)), ("removed", .count(count)), ("dryRun", .bool(dryRun)),
+            ("destination", .text(destination)), ("removed", .count(count)), ("dry_run", .bool(dryRun)),
         ]
         let would = dryRun ? "would be" : "were"
         try done(command, nil, members, text: "\(destination): \(counted(count, "restore point")) \(would) removed.")

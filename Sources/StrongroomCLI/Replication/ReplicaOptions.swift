@@ -8,6 +8,10 @@ extension ReplicaSigner: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
 }
 
+extension ReplicaRetention: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
+
 /// The options for destinations in object storage.
 struct DestinationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The URL of the S3 service. Default: AWS_ENDPOINT_URL_S3, or Amazon.", valueName: "url"))
@@ -28,6 +32,11 @@ struct DestinationOptions: ParsableArguments {
         help: ArgumentHelp("Credentials, in the form of ~/.aws/credentials.", valueName: "file"),
         completion: .file())
     var s3Credentials: String?
+
+    /// True if an option says something about object storage.
+    var isGiven: Bool {
+        s3Endpoint != nil || s3Region != nil || s3Style != nil || s3Ca != nil || s3Credentials != nil
+    }
 
     var s3: S3Options {
         var options = S3Options()

@@ -3,6 +3,8 @@ import Foundation
 import StrongroomReplica
 
 struct Replicas: Reporting {
+    static let onlyReads = true
+
     static let configuration = CommandConfiguration(
         abstract: "List the restore points of a replica.",
         discussion: help(
@@ -42,7 +44,7 @@ struct Replicas: Reporting {
             try output.done(
                 Self.self, nil,
                 [
-                    ("destination", .text(destination)), ("ageSeconds", .real(Double(age) / 1000)),
+                    ("destination", .text(destination)), ("age_seconds", .real(Double(age) / 1000)),
                     ("signers", .list(histories.map { .text("\($0.signer)") })),
                     ("points", .list(points.map { .object($0.members) })),
                 ], status: status, text: "")

@@ -14,22 +14,31 @@ struct Replicate: Reporting {
             The command runs until SIGTERM or Ctrl-C, and stores what is committed before it ends. With --json it \
             prints a line for each restore point that is durable. The key that signs restore points is in the state \
             folder; keep the public key that is printed, for restore --signer.
+
+            --config names several databases with their destinations in a JSON file. One that fails begins again after \
+            half a minute, and the others go on. systemd is notified when all destinations were found.
             """,
             statuses: [.absent, .busy, .diskFull, .unreachable]))
 
     static let examples = [
         (line: "strongroom replicate notes.db /mnt/backup/notes", what: "replicates until it is stopped"),
         (line: "strongroom replicate notes.db /mnt/backup/notes --once", what: "stores what is committed, and ends"),
+        (line: "strongroom replicate --config /etc/strongroom/replicate.json", what: "replicates several databases"),
     ]
 
     @Argument(help: "A database.", completion: .file())
-    var file: String
+    var file: String?
 
     @Argument(help: "A folder, or s3://BUCKET/PREFIX.", completion: .directory)
-    var destination: String
+    var destination: String?
 
     @OptionGroup(title: "Destination options") var place: DestinationOptions
     @OptionGroup(title: "Output options") var output: OutputOptions
+
+    @Option(
+        help: ArgumentHelp("Databases and destinations, as JSON, instead of FILE and DESTINATION.", valueName: "file"),
+        completion: .file())
+    var config: String?
 
     @Flag(help: "End when everything that was committed before is durable.")
     var once = false
@@ -48,11 +57,24 @@ struct Replicate: Reporting {
     @Option(help: ArgumentHelp("The page size, until the log tells it. Default: 4096.", valueName: "bytes"))
     var pageSize: Int?
 
+    @Option(
+        help: ArgumentHelp("Keep figures in this file, in Prometheus' text format.", valueName: "file"),
+        completion: .file())
+    var metrics: String?
+
     var database: String? { file }
 
-    func run() throws {
-        let found = try Place(file)
-        if once, !FileManager.default.fileExists(atPath: found.path) { throw Failure.absent(file) }
+    func validate() throws {
+        switch (config, file, destination) {
+        case (nil, _?, _?): break
+        case (_?, nil, nil):
+            guard state == nil else { throw ValidationError("--state goes with one database; give it in --config.") }
+        case (nil, _, _): throw ValidationError("replicate needs FILE and DESTINATION, or --config.")
+        default: throw ValidationError("Give FILE and DESTINATION, or --config, not both.")
+        }
+    }
+
+    private var options: DatabaseReplica.Options {
         var options = DatabaseReplica.Options()
         options.s3 = place.s3
         options.interval = interval ?? options.interval
@@ -60,44 +82,38 @@ struct Replicate: Reporting {
         options.pageSize = pageSize ?? options.pageSize
         options.beginsWithFullPoint = full
         if once { options.attempts = 5 }
-        let replica = try replicating { try DatabaseReplica(path: found.path, to: destination, options: options) }
-        try Interruption.deferred { try follow(replica, $0) }
+        return options
     }
 
-    private func follow(_ replica: DatabaseReplica, _ interruption: Interruption) throws {
-        let ended = DispatchSemaphore(value: 0), printed = DispatchSemaphore(value: 0), outcome = Outcome()
-        let (output, file, once) = (output, file, once)
-        replica.start()
-        Task {
-            for await event in replica.events {
-                Self.show(event, file, output)
-                if case .stopped = event { ended.signal() }
+    func run() throws {
+        let configuration = try config.map { try ReplicaConfiguration(path: $0, options) }
+        let jobs = configuration?.jobs ?? [ReplicaJob(file: file!, destination: destination!, options: options)]
+        if once {
+            for job in jobs where !FileManager.default.fileExists(atPath: try Place(job.file).path) {
+                throw Failure.absent(job.file)
             }
-            printed.signal()
         }
-        if !once {
-            while !interruption.isRequested, ended.wait(timeout: .now() + 0.1) == .timedOut {}
-        }
-        Task {
-            do {
-                outcome.position = try await replica.stop()
-            } catch {
-                outcome.error = error as? ReplicaError
-            }
-            outcome.isKnown.signal()
-        }
-        outcome.isKnown.wait()
-        printed.wait()
-        if let error = outcome.error { throw Failure(error) }
-        let position = outcome.position.map { "position \($0)" } ?? "nothing to store"
-        if !output.json { try output.done(Self.self, file, text: "\(file): everything is durable, \(position).") }
+        let metrics = (metrics ?? configuration?.metrics).map { ReplicaMetrics(path: $0, jobs) }
+        try Interruption.deferred { try run(jobs, metrics, $0) }
     }
 
-    /// The end of a replica, which one task writes before it signals.
-    private final class Outcome: @unchecked Sendable {
-        let isKnown = DispatchSemaphore(value: 0)
-        var position: ReplicaPosition?
-        var error: ReplicaError?
+    private func run(_ jobs: [ReplicaJob], _ metrics: ReplicaMetrics?, _ interruption: Interruption) throws {
+        let (output, once) = (output, once), isPersistent = config != nil && !once
+        let service = ReplicaService(jobs, isPersistent: isPersistent, metrics: metrics) { event, job in
+            Self.show(event, job.file, output)
+        }
+        service.run { once || interruption.isRequested }
+        let failures = jobs.indices.compactMap { service.failures[$0] }
+        guard failures.count < 2 else {
+            for failure in failures { Console.message("strongroom: \(failure)") }
+            throw ReportedError(status: Status.worst(of: failures.map(\.status)))
+        }
+        if let failure = failures.first { throw failure }
+        guard !output.json else { return }
+        for (index, job) in jobs.enumerated() {
+            let position = service.positions[index].map { "position \($0)" } ?? "nothing to store"
+            try output.done(Self.self, job.file, text: "\(job.file): everything is durable, \(position).")
+        }
     }
 
     private static func show(_ event: ReplicaEvent, _ file: String, _ output: OutputOptions) {

@@ -6,14 +6,14 @@ extension Rotate {
     func renewDataKey() throws {
         let file = files[0], target = try Target(file, format)
         try target.requireEncrypted()
-        guard target.inspection.hasKeyFile else { throw Failure(reason: .unfitKeySlots, file: file)! }
+        guard target.inspection.hasSlotFile else { throw Failure(reason: .unfitKeySlots, file: file)! }
         let secret = try passphrase.secret(opening: target)
         let kept = try [secret.key] + keepFile.map { try SecretSource.file($0).read("", option: "keep-file").key }
         let dropped = try attributing(to: file, opening: secret) {
             try target.reading(secret) { try $0.keySlots().slots(notOpenedBy: kept) }
         }
         guard dropOtherSlots || dropped.isEmpty else { throw refusal(file, dropped) }
-        let members: [(String, JSON)] = [("droppedSlots", .list(dropped.map(\.json)))]
+        let members: [(String, JSON)] = [("dropped_slots", .list(dropped.map(\.json)))]
         guard !dryRun else {
             let count = counted(dropped.count, "slot")
             let ending = dropped.isEmpty ? "" : " \(count) would be dropped: \(names(dropped))."
@@ -24,7 +24,7 @@ extension Rotate {
             target, outcome, members,
             """
             every page has a new key, and was checked.\(droppedText(dropped)) \
-            \(ending(outcome, "Former key files do"))
+            \(ending(outcome, "Former slot files do"))
             """)
     }
 
@@ -32,7 +32,7 @@ extension Rotate {
     func createSlots() throws {
         let file = files[0], target = try Target(file, format)
         try target.requireEncrypted()
-        guard !target.inspection.hasKeyFile else {
+        guard !target.inspection.hasSlotFile else {
             throw Failure(
                 .other, file: file, "it has key slots already; nothing was changed",
                 remedy: "Renew the data key with --data-key, or add a slot with: strongroom key add")
@@ -59,7 +59,7 @@ extension Rotate {
     func removeSlots() throws {
         let file = files[0], target = try Target(file, format)
         try target.requireEncrypted()
-        guard target.inspection.hasKeyFile else { throw Failure(reason: .unfitKeySlots, file: file)! }
+        guard target.inspection.hasSlotFile else { throw Failure(reason: .unfitKeySlots, file: file)! }
         let secret = try passphrase.secret(opening: target)
         let opened = try target.reading(secret) { try $0.keySlots().opened }
         guard opened?.kind != .recoveryCode || newPassphrase.isGiven else {
@@ -77,17 +77,18 @@ extension Rotate {
             target, outcome, [],
             """
             every page has a new key, and was checked. It has no key slots; the \(own === secret ? "" : "new ")\
-            \(own.shortNoun) opens it. \(ending(outcome, "Former key files do"))
+            \(own.shortNoun) opens it. \(ending(outcome, "Former slot files do"))
             """)
     }
 
     /// Returns the new passphrase if there is one, and the present one otherwise. A data key is not a passphrase.
-    private func secretOfChange(_ present: Secret, _ file: String) throws -> Secret {
+    private func secretOfChange(_ present: GivenSecret, _ file: String) throws -> GivenSecret {
         present.isUsedAsKey || newPassphrase.isGiven ? try newPassphrase.new(for: file) : present
     }
 
     /// Looks for the obstacles that the change would meet, and predicts its outcome. Changes nothing.
-    private func predict(_ target: Target, _ secret: Secret, _ members: [(String, JSON)], _ ending: String) throws {
+    private func predict(_ target: Target, _ secret: GivenSecret, _ members: [(String, JSON)], _ ending: String) throws
+    {
         try Room(for: target).require(for: target.name)
         let locks = FileLocks(path: target.place.path)
         if target.inspection.isRotationPending, locks.isRead {
@@ -104,10 +105,10 @@ extension Rotate {
         try output.done(
             Self.self, target.name,
             [
-                ("outcome", .text("planned")), ("dryRun", .bool(true)), ("changes", .text("pages")),
-                ("bytes", .integer(target.inspection.size)), ("neededBytes", .integer(plan.room.needed)),
-                ("availableBytes", .integer(plan.room.available)),
-            ] + members + [("formerKeyRemains", .bool(status != .done))], status: status,
+                ("outcome", .text("planned")), ("dry_run", .bool(true)), ("changes", .text("pages")),
+                ("bytes", .integer(target.inspection.size)), ("needed_bytes", .integer(plan.room.needed)),
+                ("available_bytes", .integer(plan.room.available)),
+            ] + members + [("former_key_remains", .bool(status != .done))], status: status,
             text: """
                 \(target.name): the \(secret.shortNoun) opens it; \(target.inspection.size) bytes would be encrypted \
                 again.\(ending)\(readers) Nothing was changed.
@@ -123,12 +124,12 @@ extension Rotate {
             Self.self, target.name,
             [
                 ("outcome", .text("rotated")), ("changed", .text("pages")), ("bytes", .integer(target.inspection.size)),
-            ] + members + [("formerKeyRemains", .bool(outcome != .complete))], status: status,
+            ] + members + [("former_key_remains", .bool(outcome != .complete))], status: status,
             text: "\(target.name): \(text)")
         if status != .done { throw ReportedError(status: status) }
     }
 
-    private func renew(_ target: Target, _ secret: Secret, _ change: KeySlotRotation) throws -> RotationOutcome {
+    private func renew(_ target: Target, _ secret: GivenSecret, _ change: KeySlotRotation) throws -> RotationOutcome {
         try Room(for: target).require(for: target.name)
         let display = ProgressDisplay(
             "rotating", files: [(target.name, target.inspection.size)], progress, quiet: output.quiet)
@@ -146,7 +147,7 @@ extension Rotate {
     private func refusal(_ file: String, _ dropped: [KeySlot]) -> Failure {
         Failure(
             .other, file: file, "these slots would be dropped: \(names(dropped)); nothing was changed",
-            details: [("droppedSlots", .list(dropped.map(\.json)))],
+            details: [("dropped_slots", .list(dropped.map(\.json)))],
             remedy: "Give their secrets with --keep-file, or allow it with --drop-other-slots")
     }
 

@@ -24,7 +24,7 @@ struct Room: Sendable {
                 a rotation needs \(megabytes(needed)) of free space beside it, and \(megabytes(available)) \
                 are free; nothing was changed
                 """,
-                details: [("neededBytes", .integer(needed)), ("availableBytes", .integer(available))],
+                details: [("needed_bytes", .integer(needed)), ("available_bytes", .integer(available))],
                 remedy: "Make room on its disk, then run this again")
         }
     }

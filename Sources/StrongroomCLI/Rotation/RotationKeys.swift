@@ -7,12 +7,12 @@ struct RotationKeys: Sendable {
     private(set) var new: DatabaseKey?
     private(set) var newNoun = "passphrase"
 
-    init(old: Secret) throws {
+    init(old: GivenSecret) throws {
         self.old = try old.key
         oldNoun = old.shortNoun
     }
 
-    mutating func add(new: Secret) throws {
+    mutating func add(new: GivenSecret) throws {
         self.new = try new.key
         newNoun = new.shortNoun
     }

@@ -32,7 +32,7 @@ struct RotationReport {
 
     private var change: JSON { .text(hasSlots ? "passphrase" : "pages") }
 
-    private var hasSlots: Bool { step.target?.inspection.hasKeyFile ?? false }
+    private var hasSlots: Bool { step.target?.inspection.hasSlotFile ?? false }
 
     private var interrupted: String { "an earlier rotation was interrupted when the new \(new) had taken over" }
 
@@ -98,7 +98,7 @@ struct RotationReport {
         case .rotated:
             [
                 ("outcome", .text("rotated")), ("changed", change),
-                ("bytes", .integer(bytes)), ("undoneBefore", .bool(step.wasPending)), remains,
+                ("bytes", .integer(bytes)), ("undone_before", .bool(step.wasPending)), remains,
             ]
         case .finished: [("outcome", .text("finished")), ("bytes", .integer(bytes)), remains] + dryness
         case .already: [("outcome", .text("already")), ("bytes", .integer(bytes))] + dryness
@@ -109,15 +109,15 @@ struct RotationReport {
         }
     }
 
-    private var remains: (String, JSON) { ("formerKeyRemains", .bool(step.status == .formerKeyRemains)) }
-    private var dryness: [(String, JSON)] { isDry ? [("dryRun", .bool(true))] : [] }
+    private var remains: (String, JSON) { ("former_key_remains", .bool(step.status == .formerKeyRemains)) }
+    private var dryness: [(String, JSON)] { isDry ? [("dry_run", .bool(true))] : [] }
 
     private func members(_ plan: RotationPlan) -> [(String, JSON)] {
         [
-            ("outcome", .text("planned")), ("dryRun", .bool(true)), ("changes", change), ("bytes", .integer(bytes)),
-            ("neededBytes", .integer(plan.room.needed)), ("availableBytes", .integer(plan.room.available)),
+            ("outcome", .text("planned")), ("dry_run", .bool(true)), ("changes", change), ("bytes", .integer(bytes)),
+            ("needed_bytes", .integer(plan.room.needed)), ("available_bytes", .integer(plan.room.available)),
             ("seconds", seconds(plan).map { .real(($0 * 1000).rounded() / 1000) } ?? .null),
-            ("isRotationPending", .bool(step.wasPending)), remains,
+            ("is_rotation_pending", .bool(step.wasPending)), remains,
             (
                 "processes",
                 .list(

@@ -170,7 +170,7 @@ extension Target {
         }
         let room = Room(for: self)
         // The passphrase of a slot changes, and no page.
-        if !inspection.hasKeyFile { try room.require(for: name) }
+        if !inspection.hasSlotFile { try room.require(for: name) }
         return room
     }
 
@@ -184,7 +184,7 @@ extension Target {
         do {
             return try attributing(to: name) {
                 let queue = try plan.queue ?? self.queue(keys.old)
-                if inspection.hasKeyFile {
+                if inspection.hasSlotFile {
                     try changeSlot(of: queue, keys)
                     try queue.close()
                     return .complete

@@ -4,7 +4,7 @@ import Strongroom
 
 /// The output form of the rows of a query.
 enum RowForm: String, ExpressibleByArgument, CaseIterable {
-    case table, csv, jsonl
+    case table, csv, json, jsonl
 }
 
 /// Writes rows to standard output one at a time, in constant memory.
@@ -17,27 +17,38 @@ struct RowWriter {
 
     private let form: RowForm
     private let columns: [String]
+    private let hasHeader: Bool
+    private var count = 0
     /// The first rows of a table.
     private var waiting: [[String]] = []
     private var widths: [Int] = []
     private var buffer = ""
 
-    init(_ form: RowForm, columns: [String]) throws {
-        self.form = form
-        self.columns = columns
-        if form == .csv { try write(Self.csv(columns)) }
+    /// - parameter hasHeader: true to begin tables and comma-separated values with the names of the columns.
+    init(_ form: RowForm, columns: [String], hasHeader: Bool = true) throws {
+        (self.form, self.columns, self.hasHeader) = (form, columns, hasHeader)
+        if form == .csv, hasHeader { try write(Self.csv(columns)) }
     }
 
     mutating func add(_ values: [DatabaseValue.Storage]) throws {
         switch form {
         case .table: try add(line: values.map { Self.visible(Self.text($0)) })
         case .csv: try write(Self.csv(values.map(Self.text)))
-        case .jsonl: try write(JSON.object(Array(zip(columns, values.map(Self.json)))).line)
+        case .jsonl: try write(object(values).line)
+        case .json:
+            buffer += count == 0 ? "[" : ",\n"
+            try write(object(values).line, ending: "")
         }
+        count += 1
+    }
+
+    private func object(_ values: [DatabaseValue.Storage]) -> JSON {
+        .object(Array(zip(columns, values.map(Self.json))))
     }
 
     mutating func end() throws {
         if form == .table, widths.isEmpty { try settle() }
+        if form == .json { buffer += count == 0 ? "[]\n" : "]\n" }
         try flush()
     }
 
@@ -50,9 +61,10 @@ struct RowWriter {
     }
 
     private mutating func settle() throws {
-        let names = columns.map(Self.visible)
-        widths = names.indices.map { column in ([names] + waiting).map { $0[column].count }.max() ?? 0 }
-        for line in [names, widths.map { String(repeating: "-", count: $0) }] + waiting { try write(cells: line) }
+        let names = columns.map(Self.visible), shown = (hasHeader ? [names] : []) + waiting
+        widths = names.indices.map { column in shown.map { $0[column].count }.max() ?? 0 }
+        let head = hasHeader ? [names, widths.map { String(repeating: "-", count: $0) }] : []
+        for line in head + waiting { try write(cells: line) }
         waiting = []
     }
 
@@ -72,9 +84,9 @@ struct RowWriter {
 
     // MARK: - Output
 
-    private mutating func write(_ line: String) throws {
+    private mutating func write(_ line: String, ending: String = "\n") throws {
         buffer += line
-        buffer += "\n"
+        buffer += ending
         if buffer.utf8.count >= Self.bufferSize { try flush() }
     }
 
@@ -101,13 +113,6 @@ struct RowWriter {
         case .string(let value): .text(value)
         case .blob(let value): .text(hexadecimal(value))
         }
-    }
-
-    private static func hexadecimal(_ bytes: Data) -> String {
-        func digit(_ nibble: UInt8) -> UInt8 {
-            nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
-        }
-        return String(decoding: bytes.flatMap { [digit($0 >> 4), digit($0 & 15)] }, as: UTF8.self)
     }
 
     /// RFC 4180.

@@ -5,6 +5,7 @@ import Strongroom
 struct SQLRunner {
     var form: RowForm
     var bindings: Bindings
+    var hasHeader = true
 
     /// - parameter check: refuses statements before they run.
     func run(_ sql: String, _ db: Database, check: (Statement) throws -> Void = { _ in }) throws {
@@ -18,9 +19,14 @@ struct SQLRunner {
 
     private func run(_ statement: Statement) throws {
         guard statement.columnCount > 0 else { return try statement.execute() }
-        var writer = try RowWriter(form, columns: statement.columnNames)
+        var writer = try RowWriter(form, columns: statement.columnNames, hasHeader: hasHeader)
         let rows = try Row.fetchCursor(statement)
-        while let row = try rows.next() { try writer.add(row.databaseValues.map(\.storage)) }
+        do {
+            while let row = try rows.next() { try writer.add(row.databaseValues.map(\.storage)) }
+        } catch let error as DatabaseError where error.refusal?.rule == .rows {
+            try writer.end()
+            throw error
+        }
         try writer.end()
     }
 }

@@ -23,8 +23,8 @@ enum SecretSource {
 
     /// Returns the passphrase of an existing database. `option` is the option that messages suggest if there is no
     /// terminal.
-    func read(_ prompt: String, option: String) throws -> Secret {
-        let secret: Secret
+    func read(_ prompt: String, option: String) throws -> GivenSecret {
+        let secret: GivenSecret
         switch self {
         case .file(let path): secret = try Self.read(file: path)
         case .rawKeyFile(let path): secret = try Self.read(file: path, isRawKey: true)
@@ -39,7 +39,7 @@ enum SecretSource {
         return secret
     }
 
-    private func check(_ secret: Secret) throws {
+    private func check(_ secret: GivenSecret) throws {
         guard !secret.isEmpty else {
             throw Failure(
                 .other, keyFile: fileName, "the \(secret.noun) is empty; nothing was changed",
@@ -61,16 +61,16 @@ enum SecretSource {
         }
     }
 
-    /// Returns a new passphrase. The terminal asks for it twice, because a typing error would lock the file.
-    func readNew(_ prompt: String, option: String) throws -> Secret {
-        let secret = try read(prompt, option: option)
-        if isTerminal {
-            let again = try read("Repeat passphrase: ", option: option)
-            guard secret.hasSameBytes(as: again) else {
-                throw Failure(.other, "the two passphrases differ; nothing was changed", remedy: "Run this again")
-            }
+    /// Returns a new passphrase. The terminal asks for it twice, because a typing error would lock the file,
+    /// and again if the two differ.
+    func readNew(_ prompt: String, option: String) throws -> GivenSecret {
+        guard isTerminal else { return try read(prompt, option: option) }
+        for _ in 1...3 {
+            let secret = try read(prompt, option: option)
+            if try secret.hasSameBytes(as: read("Repeat passphrase: ", option: option)) { return secret }
+            Console.message("strongroom: the two passphrases differ.")
         }
-        return secret
+        throw Failure(.other, "the two passphrases differed three times; nothing was changed", remedy: "Run this again")
     }
 
     var fileName: String? {
@@ -80,7 +80,7 @@ enum SecretSource {
         }
     }
 
-    private static func ask(_ prompt: String, option: String) throws -> Secret {
+    private static func ask(_ prompt: String, option: String) throws -> GivenSecret {
         guard let terminal = Terminal() else {
             throw Failure(
                 .usage, "a passphrase is needed and there is no terminal to ask on; nothing was changed",
@@ -89,7 +89,7 @@ enum SecretSource {
         return try terminal.readSecret(prompt)
     }
 
-    private static func read(file path: String, isRawKey: Bool = false) throws -> Secret {
+    private static func read(file path: String, isRawKey: Bool = false) throws -> GivenSecret {
         if path == "-" { return try read(descriptor: STDIN_FILENO, named: "standard input", isRawKey: isRawKey) }
         guard !path.isEmpty else {
             throw Failure(
@@ -103,14 +103,14 @@ enum SecretSource {
         return try read(descriptor: descriptor, named: path, isRawKey: isRawKey)
     }
 
-    private static func read(descriptor: Int32, named name: String, isRawKey: Bool = false) throws -> Secret {
-        let secret = Secret(isRawKey: isRawKey)
+    private static func read(descriptor: Int32, named name: String, isRawKey: Bool = false) throws -> GivenSecret {
+        let secret = GivenSecret(isRawKey: isRawKey)
         while try secret.append(from: descriptor, named: name) > 0 {}
         return secret
     }
 
     /// Returns the standard output of a shell command line.
-    private static func read(command line: String) throws -> Secret {
+    private static func read(command line: String) throws -> GivenSecret {
         let process = Process(), pipe = Pipe()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", line]
@@ -143,13 +143,13 @@ enum SecretSource {
         return String(cString: folder) + "/" + name
     }
 
-    private static func read(variable name: String) throws -> Secret {
+    private static func read(variable name: String) throws -> GivenSecret {
         guard let value = getenv(name) else {
             throw Failure(
                 .other, "the environment has no variable \(name); nothing was changed",
                 remedy: "Check its name")
         }
-        let secret = Secret()
+        let secret = GivenSecret()
         try secret.append(value, named: name)
         // /proc/PID/environ shows this memory, and child processes must not inherit it.
         wipe(UnsafeMutableRawBufferPointer(start: value, count: strlen(value)))

@@ -16,7 +16,7 @@ struct Terminal: ~Copyable {
 
     /// Prints `prompt` and reads one line without echo. After Ctrl-Z the prompt is printed again when
     /// the program continues.
-    func readSecret(_ prompt: String) throws -> Secret {
+    func readSecret(_ prompt: String) throws -> GivenSecret {
         try Interruption.deferred { interruption in
             try StopSignal.deferred { stop in
                 while true {
@@ -29,7 +29,9 @@ struct Terminal: ~Copyable {
     }
 
     /// Reads one line without echo. Nil when the program is to stop.
-    private func readSecretOnce(_ prompt: String, _ interruption: Interruption, _ stop: StopSignal) throws -> Secret? {
+    private func readSecretOnce(_ prompt: String, _ interruption: Interruption, _ stop: StopSignal) throws
+        -> GivenSecret?
+    {
         var settings = termios()
         guard tcgetattr(descriptor, &settings) == 0 else {
             throw Failure(errno: errno, "the terminal's settings cannot be read", remedy: Self.otherSource)
@@ -61,8 +63,8 @@ struct Terminal: ~Copyable {
     }
 
     /// Reads one line. Nil when the program is to stop.
-    private func readLine(_ interruption: Interruption, _ stop: StopSignal?) throws -> Secret? {
-        let line = Secret()
+    private func readLine(_ interruption: Interruption, _ stop: StopSignal?) throws -> GivenSecret? {
+        let line = GivenSecret()
         while true {
             var watched = [
                 pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),

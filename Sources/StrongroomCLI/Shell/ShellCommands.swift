@@ -5,34 +5,53 @@ import Strongroom
 
 extension ShellSession {
     static let help = """
+        .backup FILE         an encrypted copy, with the same key, of what was committed
         .dump [TABLE]        the database as SQL
+        .headers on|off      the names of columns above tables and in csv
         .help                this list
-        .import FILE TABLE   rows of a CSV file; its first line names the columns of a new table (with --write)
-        .mode FORM           how rows are written: table, csv or jsonl
+        .import [--skip N] FILE TABLE
+                             rows of a CSV file without its first N lines; the next line names the columns of a new
+                             table (with --write)
+        .indexes [TABLE]     the names of indexes
+        .mode FORM           how rows are written: table, csv, json or jsonl
         .quit                the end; so does Ctrl-D
+        .read FILE           the statements in a file, until the first error
         .schema [TABLE]      the statements that made the tables
-        .tables              the names of tables and views
+        .tables [PATTERN]    the names of tables and views, those like 'pattern%'
+        .timer on|off        the time that each statement takes
         """
 
-    mutating func run(_ line: String, _ db: Database) throws {
-        let words = line.split(separator: " ").map(String.init)
-        switch (words[0], words.dropFirst().map { $0 }) {
-        case (".quit", []), (".exit", []): isOver = true
-        case (".help", []): try Console.output(Self.help)
-        case (".tables", []): try show(Self.namesOfTables, [], db)
-        case (".schema", let tables) where tables.count < 2: try show(Self.schema, tables, db)
-        case (".dump", let tables) where tables.count < 2:
-            try seeing(db) { try SQLDump(db).write(tables.first) { try Console.output($0) } }
-        case (".mode", let forms) where forms.count == 1: try setForm(forms[0])
-        case (".import", let names) where names.count == 2: try importRows(names[0], names[1], db)
-        default:
-            throw Failure(.usage, "\(line) is not understood; nothing was changed", remedy: ".help lists what there is")
+    mutating func run(dot line: String, _ db: Database) throws {
+        let words = line.split(separator: " ").map(String.init), rest = words.dropFirst().map { $0 }
+        switch (words[0], rest.count) {
+        case (".quit", 0), (".exit", 0): isOver = true
+        case (".help", 0): try Console.output(Self.help)
+        case (".tables", 0), (".tables", 1): try show(Self.namesOfTables, rest.first, db)
+        case (".indexes", 0), (".indexes", 1): try show(Self.namesOfIndexes, rest.first, db)
+        case (".schema", 0), (".schema", 1): try show(Self.schema, rest.first, db)
+        case (".dump", 0), (".dump", 1):
+            try seeing(db) { try SQLDump(db).write(rest.first) { try Console.output($0) } }
+        case (".mode", 1): try setForm(rest[0])
+        case (".headers", 1): hasHeader = try isOn(rest[0])
+        case (".timer", 1): showsTime = try isOn(rest[0])
+        case (".read", 1): try run(rest[0], db)
+        case (".backup", 1): try makeBackup(rest[0], db)
+        case (".import", 2): try importRows(rest[0], rest[1], skipping: 0, db)
+        case (".import", 4) where rest[0] == "--skip" && Int(rest[1]).map { $0 >= 0 } == true:
+            try importRows(rest[2], rest[3], skipping: Int(rest[1])!, db)
+        default: throw Failure(.usage, "\(line) is not understood", remedy: ".help lists what there is")
         }
     }
 
     private static let namesOfTables = """
         SELECT name FROM sqlite_master
-        WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name
+        WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+        AND (?1 IS NULL OR name LIKE ?1) ORDER BY name
+        """
+
+    private static let namesOfIndexes = """
+        SELECT name FROM sqlite_master WHERE type = 'index' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+        AND (?1 IS NULL OR lower(tbl_name) = lower(?1)) ORDER BY name
         """
 
     private static let schema = """
@@ -40,51 +59,34 @@ extension ShellSession {
         AND (?1 IS NULL OR lower(tbl_name) = lower(?1)) ORDER BY tbl_name, type DESC, name
         """
 
-    private func show(_ sql: String, _ names: [String], _ db: Database) throws {
-        let arguments = sql.contains("?1") ? StatementArguments([names.first]) : StatementArguments()
-        let lines = try seeing(db) { try String.fetchAll(db, sql: sql, arguments: arguments) }
+    private func show(_ sql: String, _ name: String?, _ db: Database) throws {
+        let lines = try seeing(db) { try String.fetchAll(db, sql: sql, arguments: [name]) }
         if !lines.isEmpty { try Console.output(lines.joined(separator: "\n")) }
+    }
+
+    private func isOn(_ word: String) throws -> Bool {
+        guard word == "on" || word == "off" else {
+            throw Failure(.usage, "\(word) is neither on nor off", remedy: "Say on or off")
+        }
+        return word == "on"
     }
 
     private mutating func setForm(_ name: String) throws {
         guard let new = RowForm(rawValue: name) else {
             throw Failure(
-                .usage, "there is no form \(name); nothing was changed",
-                remedy: "The forms are table, csv and jsonl")
+                .usage, "there is no form \(name)", remedy: "The forms are table, csv, json and jsonl")
         }
         form = new
     }
 
-    private func importRows(_ path: String, _ table: String, _ db: Database) throws {
-        guard isWriting else { throw DatabaseError(resultCode: .SQLITE_READONLY) }
-        guard access(path, R_OK) == 0 else {
-            throw Failure(errno: errno, file: path, "it cannot be read", remedy: "Check its permissions")
-        }
-        guard let content = FileManager.default.contents(atPath: path) else {
+    private func makeBackup(_ path: String, _ db: Database) throws {
+        guard !db.isInsideTransaction else {
             throw Failure(
-                .other, file: path, "it cannot be read; nothing was changed",
-                remedy: "Give a file of comma-separated values")
+                .other, file: path, "a transaction is open, whose changes the copy would not have",
+                remedy: "End it with COMMIT or ROLLBACK")
         }
-        var rows = CSV(content).rows[...]
-        try db.inSavepoint {
-            if try !db.tableExists(table), let head = rows.popFirst() {
-                try db.execute(sql: "CREATE TABLE \(quoted(table)) (\(head.map(quoted).joined(separator: ", ")))")
-            }
-            let width = try db.columns(in: table).count
-            let marks = Array(repeating: "?", count: width).joined(separator: ", ")
-            let insertion = try db.makeStatement(sql: "INSERT INTO \(quoted(table)) VALUES (\(marks))")
-            for (index, row) in rows.enumerated() {
-                guard row.count == width else {
-                    let widths = "\(counted(row.count, "value")) for \(counted(width, "column"))"
-                    throw Failure(
-                        .other, file: path, "row \(index + 1) has \(widths); nothing was changed",
-                        remedy: "Make its rows as wide as the table")
-                }
-                try insertion.execute(arguments: StatementArguments(row))
-            }
-            return .commit
-        }
-        try Console.output("\(counted(rows.count, "row")) imported")
+        try backUp(path)
+        try Console.output("\(path): copied and checked.")
     }
 }
 

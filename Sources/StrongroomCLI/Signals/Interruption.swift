@@ -51,8 +51,31 @@ struct Interruption: Sendable {
 
     var isRequested: Bool { isReadable(descriptor) }
 
+    /// Returns the signals that have arrived, and records the next ones again.
+    func take() -> Set<Int32> {
+        var taken: Set<Int32> = [], byte: UInt8 = 0
+        while Foundation.read(descriptor, &byte, 1) == 1 { taken.insert(Int32(byte)) }
+        for number in taken { signal(number, note) }
+        return taken
+    }
+
     func check() throws {
         if isRequested { throw Failure.interrupted }
+    }
+
+    /// Reads available bytes, and returns their number; zero at the end. A signal stops the wait for them.
+    func read(_ input: Int32, into room: UnsafeMutableRawBufferPointer) throws -> Int {
+        while true {
+            var watched = [input, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            _ = poll(&watched, nfds_t(watched.count), -1)
+            try check()
+            guard watched[0].revents != 0 else { continue }
+            let count = Foundation.read(input, room.baseAddress, room.count)
+            if count >= 0 { return count }
+            guard errno == EINTR else {
+                throw Failure(errno: errno, "standard input cannot be read", remedy: "Check where it comes from")
+            }
+        }
     }
 }
 
@@ -79,7 +102,7 @@ struct StopSignal {
     /// Stops the program until it is continued.
     func stopProcess() {
         var byte: UInt8 = 0
-        while read(descriptor, &byte, 1) == 1 {}
+        while Foundation.read(descriptor, &byte, 1) == 1 {}
         signal(SIGTSTP, SIG_DFL)
         raise(SIGTSTP)
         signal(SIGTSTP, noteStop)

@@ -161,7 +161,10 @@ extension Capture {
     /// Lets the log begin anew when all its frames are captured and moved. A long log is moved first, and a short one
     /// when nothing is written. Returns true if further frames were captured.
     private func giveWay(_ index: replica_index, _ locks: DatabaseLocks, _ spool: Spool, isIdle: Bool) throws -> Bool {
-        guard locks.mark > 0, index.last_frame > 0 else { return false }
+        guard locks.mark > 0, index.last_frame > 0 else {
+            try cut(index, locks)
+            return false
+        }
         var now = index, hasRead = false
         // Meanwhile, the writer goes on. Each round has less to move.
         for _ in 0..<Self.rounds {
@@ -177,7 +180,19 @@ extension Capture {
             }
             now = after
         }
+        try cut(now, locks)
         return hasRead
+    }
+
+    /// Cuts a log that a large transaction has left, when it has begun anew and its first frames are moved.
+    private func cut(_ index: replica_index, _ locks: DatabaseLocks) throws {
+        guard locks.mark == 0, index.last_frame > 0, let status = Files.status(descriptor: log) else { return }
+        let end = 32 + Int64(index.last_frame) * Int64(24 + index.page_size)
+        let size = max(end, settings.logThreshold)
+        guard settings.makesCheckpoints, Int64(status.st_size) > size else { return }
+        let descriptor = try Files.open(path + Companion.log.rawValue, O_WRONLY | O_NOFOLLOW)
+        defer { close(descriptor) }
+        try locks.cutLog(index, descriptor, to: size)
     }
 
     private static var rounds: Int { 8 }

@@ -79,6 +79,7 @@ final class Capture {
     /// Forgets what was captured: the file will be compared with the last point.
     func discard() {
         detach()
+        wantsAll = wantsAll || spool?.isWhole ?? false && tree != nil
         (spool, compared, stamp) = (nil, nil, nil)
     }
 
@@ -91,6 +92,8 @@ final class Capture {
         guard wantsAll, compared == nil, !isShipping, let spool, locks != nil else { return }
         spool.isWhole = true
         (wantsAll, comparesAll, compared) = (false, true, 1)
+        // Frames that earlier points have may not be in the file yet: the log is read from its beginning.
+        (seen, cursor) = (nil, replica_cursor())
     }
 
     // MARK: Steps

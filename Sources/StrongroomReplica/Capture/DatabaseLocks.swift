@@ -99,6 +99,38 @@ final class DatabaseLocks {
         mark = 0
         return true
     }
+
+    /// Cuts off what the log has beyond `size`, if no connection uses it now. The mark without a log must be held.
+    func cutLog(_ index: replica_index, _ descriptor: Int32, to size: Int64) throws {
+        var index = index
+        let result = replica_log_cut(file, &index, descriptor, size)
+        guard result == SQLITE_OK || result & 0xff == SQLITE_BUSY else {
+            throw Self.failure("the database", result, "its log can't be cut")
+        }
+    }
+
+    // MARK: Changes
+
+    /// Locks out all other connections. Returns false if one has the file open.
+    func exclude() throws -> Bool {
+        let result = replica_file_exclude(file)
+        if result & 0xff == SQLITE_BUSY { return false }
+        guard result == SQLITE_OK else { throw Self.failure("the database", result, "it can't be locked") }
+        return true
+    }
+
+    func write(_ page: UInt32, _ bytes: UnsafeRawBufferPointer) throws {
+        let offset = Int64(page - 1) * Int64(bytes.count)
+        try change(replica_file_write(file, bytes.baseAddress, Int32(bytes.count), offset))
+    }
+
+    func resize(to size: Int64) throws { try change(replica_file_resize(file, size)) }
+    func sync() throws { try change(replica_file_sync(file)) }
+
+    private func change(_ result: Int32) throws {
+        guard result != SQLITE_FULL else { throw Files.failure("the database", "it can't be written", ENOSPC) }
+        guard result == SQLITE_OK else { throw Self.failure("the database", result, "it can't be written") }
+    }
 }
 
 /// A connection without a key, for what SQLite does without looking into pages.

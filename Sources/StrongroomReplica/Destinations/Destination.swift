@@ -9,6 +9,12 @@ protocol Destination: AnyObject, Sendable {
     /// The text that names it, without secrets.
     var name: String { get }
 
+    /// The same text for the same place, however it is named.
+    var identity: String { get }
+
+    /// The number of requests that are faster together than one after the other.
+    var requestsAtOnce: Int { get }
+
     /// Stores an object. It is durable when this returns.
     func put(_ name: String, _ bytes: [UInt8]) throws
 
@@ -28,10 +34,6 @@ protocol Destination: AnyObject, Sendable {
 }
 
 extension Destination {
-    func object(_ name: String) throws -> [UInt8] {
-        guard let bytes = try get(name) else {
-            throw ReplicaError.damaged(name, "the object is missing")
-        }
-        return bytes
-    }
+    var identity: String { name }
+    var requestsAtOnce: Int { 1 }
 }

@@ -1,6 +1,7 @@
 /// A destination that is a folder.
 final class FolderDestination: Destination {
     let name: String
+    let identity: String
     private let root: String
 
     init(_ path: String) throws {
@@ -9,6 +10,18 @@ final class FolderDestination: Destination {
         }
         name = path
         root = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+        identity = Self.absolute(root)
+    }
+
+    /// Returns the path with symbolic links resolved, as far as it exists.
+    private static func absolute(_ path: String) -> String {
+        if let found = realpath(path, nil) {
+            defer { free(found) }
+            return String(cString: found)
+        }
+        guard let folder = Files.folder(of: path), folder != path else { return path }
+        let last = path.split(separator: "/").last.map(String.init) ?? path
+        return absolute(folder) + "/" + last
     }
 
     private func path(_ name: String) -> String { root + "/" + name }

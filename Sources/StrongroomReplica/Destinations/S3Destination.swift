@@ -3,6 +3,7 @@ import Foundation
 /// A destination that is a bucket with a prefix, at any service that speaks S3.
 final class S3Destination: Destination, @unchecked Sendable {
     let name: String
+    let requestsAtOnce = 8
     private let options: S3Options
     private let environment: [String: String]
     private let scheme: String

@@ -32,6 +32,19 @@ struct PagePart {
         }
     }
 
+    /// Calls `body` with the bytes of pages that follow each other, and the number of the first one.
+    func withRuns(_ body: (UInt32, UnsafeRawBufferPointer) throws -> Void) rethrows {
+        try bytes.withUnsafeBytes { all in
+            var first = 0
+            for index in numbers.indices
+            where index + 1 == numbers.count || numbers[index + 1] != numbers[index] + 1 {
+                let range = start + first * pageSize..<start + (index + 1) * pageSize
+                try body(numbers[first], UnsafeRawBufferPointer(rebasing: all[range]))
+                first = index + 1
+            }
+        }
+    }
+
     /// Returns the bytes of a part with these pages.
     static func make(
         _ numbers: ArraySlice<UInt32>, pageSize: Int,

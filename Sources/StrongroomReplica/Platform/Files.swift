@@ -12,6 +12,11 @@ enum Files {
         return stat(path, &found) == 0 ? found : nil
     }
 
+    static func status(descriptor: Int32) -> stat? {
+        var found = stat()
+        return fstat(descriptor, &found) == 0 ? found : nil
+    }
+
     static func open(_ path: String, _ flags: Int32, mode: mode_t = 0o600) throws -> Int32 {
         let descriptor = systemOpen(path, flags | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw failure(path, "it can't be opened") }

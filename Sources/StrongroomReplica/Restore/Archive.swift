@@ -21,13 +21,28 @@ struct Archive {
             .sorted { $0.lineage.begun < $1.lineage.begun }
     }
 
-    func history(_ id: Lineage.ID) throws -> History? {
+    /// Returns nil if there is none, or if it is by another signer.
+    func lineage(_ id: Lineage.ID) throws -> Lineage? {
         let name = ObjectNames.lineage(id)
         guard let bytes = try destination.get(name) else { return nil }
         guard let lineage = try? Lineage(bytes), lineage.id == id else {
             throw ReplicaError.damaged(name, "it is not the beginning of a history")
         }
-        guard signer == nil || signer == lineage.signer else { return nil }
+        return signer == nil || signer == lineage.signer ? lineage : nil
+    }
+
+    /// Returns the points of a lineage after a position, in order.
+    func points(_ id: Lineage.ID, after position: UInt64) throws -> [PointName] {
+        let folders = [ObjectNames.folderOfPoints, ObjectNames.folderOfFullPoints].map { "\(id)/\($0)" }
+        return try folders.flatMap { prefix in
+            try destination.list(prefix, after: prefix + ObjectNames.digits(position)).compactMap { PointName($0.name) }
+        }
+        .filter { $0.lineage == id && $0.position > position }
+        .sorted { ($0.position, $0.digest) < ($1.position, $1.digest) }
+    }
+
+    func history(_ id: Lineage.ID) throws -> History? {
+        guard let lineage = try lineage(id) else { return nil }
         var points: [PointName] = [], sizes: [String: Int] = [:]
         for folder in [ObjectNames.folderOfPoints, ObjectNames.folderOfFullPoints] {
             for object in try destination.list("\(id)/\(folder)", after: nil) {
@@ -94,7 +109,9 @@ extension Archive.History {
     func chain(to target: Archive.Target, atLeast: UInt64?) throws -> [PointName] {
         let last: PointName?
         switch target {
-        case .newest: last = points.last
+        case .newest:
+            if let isBehind { throw isBehind }
+            last = points.last
         case .time(let time): last = points.last { $0.time <= time }
         case .position(let position): last = points.last { $0.position == position }
         }
@@ -120,6 +137,22 @@ extension Archive.History {
             }
         }
         return chain
+    }
+
+    /// The heartbeat names a point that is not there.
+    var isBehind: ReplicaError? {
+        guard let head, head.position > points.last?.position ?? 0 else { return nil }
+        return ReplicaError(
+            .behind, ObjectNames.head(lineage.id),
+            """
+            position \(head.position) was stored, and is missing; nothing was written. The end of the history was \
+            removed: choose one of the restore points that are left.
+            """)
+    }
+
+    /// The number of positions that are missing after a point, before the next one.
+    func missing(after point: PointName) -> Int {
+        points.first { $0.position > point.position }.map { Int($0.position - point.position - 1) } ?? 0
     }
 
     static func fork(_ one: PointName, _ other: PointName) -> ReplicaError {

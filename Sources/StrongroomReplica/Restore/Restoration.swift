@@ -5,7 +5,11 @@ struct Restoration {
     let archive: Archive
     let path: String
 
-    func run(_ target: Archive.Target, atLeast: UInt64?) throws -> Point {
+    /// Returns the point, and the number of positions between it and the next one that are no longer there.
+    /// Calls `willName` before the database appears.
+    func run(
+        _ target: Archive.Target, atLeast: UInt64?, willName: (Lineage.ID, ChainTip) throws -> Void = { _, _ in }
+    ) throws -> (point: Point, missingAfter: Int) {
         let sidecars = Sidecars.Kind.allCases.map(\.suffix)
         try Self.requireAbsent(path, "there is a file already")
         for suffix in [Companion.log, .journal, .index].map(\.rawValue) {
@@ -15,13 +19,41 @@ struct Restoration {
         let chain = try history.chain(to: target, atLeast: atLeast)
         let folder = try StagedFolder(beside: path)
         defer { folder.remove() }
-        let point = try fill(folder.file, chain, history.lineage)
-        for (kind, bytes) in point.sidecars.contents {
-            _ = try Files.publish(
-                bytes, as: folder.file + kind.suffix, partial: folder.file + kind.suffix + "-partial")
-        }
+        let (point, tip) = try fill(folder.file, chain, history.lineage)
+        try writeSidecars(point, folder.file)
+        try willName(history.lineage.id, tip)
         try name(folder.file, point, sidecars)
-        return point
+        return (point, history.missing(after: chain.last!))
+    }
+
+    /// Restores points of a history, in ascending order, one after the other in a temporary folder, and calls `body`
+    /// with each and its path.
+    func each(_ history: Archive.History, _ wanted: [PointName], _ body: (Point, String) throws -> Void) throws {
+        let folder = try StagedFolder(beside: path), objects = Lookahead(archive.destination)
+        defer {
+            objects.end()
+            folder.remove()
+        }
+        var reader = ChainReader(objects, history.lineage)
+        for name in wanted {
+            var chain = try history.chain(to: .position(name.position), atLeast: nil)
+            if let tip = reader.tip, chain[0].position <= tip.position {
+                chain.removeAll { $0.position <= tip.position }
+            } else {
+                reader = ChainReader(objects, history.lineage)
+            }
+            objects.expect(chain.map(\.name))
+            let point = try apply(chain, folder.file, &reader)
+            for kind in Sidecars.Kind.allCases { unlink(folder.file + kind.suffix) }
+            try writeSidecars(point, folder.file)
+            try body(point, folder.file)
+        }
+    }
+
+    private func writeSidecars(_ point: Point, _ file: String) throws {
+        for (kind, bytes) in point.sidecars.contents {
+            _ = try Files.publish(bytes, as: file + kind.suffix, partial: file + kind.suffix + "-partial")
+        }
     }
 
     private static func requireAbsent(_ path: String, _ problem: String) throws {
@@ -32,52 +64,42 @@ struct Restoration {
 
     // MARK: Content
 
-    /// Applies the chain, and compares the result with the root of its last point.
-    private func fill(_ file: String, _ chain: [PointName], _ lineage: Lineage) throws -> Point {
-        let descriptor = try Files.open(file, O_RDWR | O_CREAT | O_EXCL)
+    private func fill(_ file: String, _ chain: [PointName], _ lineage: Lineage) throws -> (Point, ChainTip) {
+        let objects = Lookahead(archive.destination)
+        defer { objects.end() }
+        objects.expect(chain.map(\.name))
+        var reader = ChainReader(objects, lineage)
+        let point = try apply(chain, file, &reader)
+        return (point, reader.tip!)
+    }
+
+    /// Applies points to a file, and compares the result with the root of the last one.
+    private func apply(_ chain: [PointName], _ file: String, _ reader: inout ChainReader) throws -> Point {
+        let descriptor = try Files.open(file, O_RDWR | O_CREAT | O_NOFOLLOW)
         defer { close(descriptor) }
-        var reader = ChainReader(archive.destination, lineage), last: Point?
+        var last: Point?
         for name in chain {
+            // What a full point leaves out is zero.
+            if name.isFull { try resize(descriptor, 0, file) }
             let point = try reader.read(name) { point, part in
-                try part.withPages { page, bytes in
+                try part.withRuns { page, bytes in
                     let offset = Int64(page - 1) * Int64(point.pageSize)
                     try Files.write(descriptor, bytes, at: offset, file)
                 }
             }
             // What a smaller state cuts off is zero if a larger one follows.
-            guard ftruncate(descriptor, off_t(point.pageCount) * off_t(point.pageSize)) == 0 else {
-                throw Files.failure(file, "it can't be resized")
-            }
+            try resize(descriptor, Int64(point.pageCount) * Int64(point.pageSize), file)
             last = point
         }
-        guard let last, try Self.root(descriptor, last, file) == last.rootAfter else {
+        guard let last, try FileRoot.compute(descriptor, last.pageSize, last.pageCount, file) == last.rootAfter else {
             throw ReplicaError.damaged(chain.last!.name, "its pages are not those of the state that it describes")
         }
         try Files.sync(descriptor, file)
         return last
     }
 
-    /// Computes the root of a file.
-    private static func root(_ descriptor: Int32, _ point: Point, _ path: String) throws -> Digest {
-        let size = Int(point.pageSize), hasher = Hasher()
-        var branches: [Digest] = [], page: UInt32 = 1
-        var bytes = [UInt8](repeating: 0, count: size * PageTree.fanOut)
-        while page <= point.pageCount {
-            let count = min(PageTree.fanOut, Int(point.pageCount - page + 1))
-            try bytes.withUnsafeMutableBytes { buffer in
-                let wanted = UnsafeMutableRawBufferPointer(rebasing: buffer[..<(count * size)])
-                let found = try Files.read(descriptor, wanted, at: Int64(page - 1) * Int64(size), path)
-                guard found == wanted.count else { throw Files.failure(path, "it ends early", EIO) }
-                var leaves: [UInt8] = []
-                for index in 0..<count {
-                    let one = UnsafeRawBufferPointer(rebasing: wanted[(index * size)..<((index + 1) * size)])
-                    leaves += PageTree.leaf(page + UInt32(index), one, hasher).bytes
-                }
-                branches.append(PageTree.branch(leaves, count: count, hasher))
-            }
-            page += UInt32(count)
-        }
-        return PageTree.root(branches, pageSize: point.pageSize, pageCount: point.pageCount)
+    private func resize(_ descriptor: Int32, _ size: Int64, _ file: String) throws {
+        guard ftruncate(descriptor, off_t(size)) == 0 else { throw Files.failure(file, "it can't be resized") }
     }
 
     // MARK: Names

@@ -5,36 +5,37 @@ struct Verification {
     /// A folder for the leaves.
     let folder: String
 
-    /// Calls `found` with each problem. Returns the number of points that were proved.
-    func run(_ found: (ReplicaError) -> Void) throws -> Int {
+    /// Calls `found` with each problem, and `missing` with the positions between two points that are no longer there,
+    /// as pruning leaves it. Returns the number of points that were proved.
+    func run(_ found: (ReplicaError) -> Void, missing: (ClosedRange<UInt64>) -> Void = { _ in }) throws -> Int {
         var proved = 0
         for history in try archive.histories() {
             for (one, next) in zip(history.points, history.points.dropFirst()) where one.position == next.position {
                 found(Archive.History.fork(one, next))
             }
+            for (one, next) in zip(history.points, history.points.dropFirst())
+            where next.isFull && next.position > one.position + 1 {
+                missing(one.position + 1...next.position - 1)
+            }
             proved += try verify(history, found)
-            if let head = history.head, let problem = behind(history, head) { found(problem) }
+            if let problem = history.isBehind { found(problem) }
         }
         return proved
     }
 
-    /// The heartbeat names a point that is not there.
-    private func behind(_ history: Archive.History, _ head: Head) -> ReplicaError? {
-        guard head.position > history.points.last?.position ?? 0 else { return nil }
-        return ReplicaError(
-            .behind, ObjectNames.head(history.lineage.id),
-            "it says that position \(head.position) was stored, which is missing. The end of the history was removed.")
-    }
-
     private func verify(_ history: Archive.History, _ found: (ReplicaError) -> Void) throws -> Int {
-        var reader = ChainReader(archive.destination, history.lineage), tree: PageTree?, proved = 0
+        let objects = Lookahead(archive.destination)
+        defer { objects.end() }
+        objects.expect(history.points.map(\.name))
+        var reader = ChainReader(objects, history.lineage), tree: PageTree?, proved = 0
         var isBroken = false
         let path = folder + "/leaves-\(history.lineage.id)"
         defer { unlink(path) }
         for name in history.points {
             if name.isFull {
                 // Begins anew, after a gap that was reported.
-                if isBroken || tree == nil { reader = ChainReader(archive.destination, history.lineage) }
+                let isNext = reader.tip.map { $0.position + 1 == name.position } ?? true
+                if isBroken || tree == nil || !isNext { reader = ChainReader(objects, history.lineage) }
                 isBroken = false
             } else if isBroken || tree == nil {
                 if !isBroken { found(ReplicaError.damaged(name.name, "the full point before it is missing")) }

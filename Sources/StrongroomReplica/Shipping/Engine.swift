@@ -4,7 +4,7 @@ import Foundation
 final class Engine: @unchecked Sendable {
     struct Settings: Sendable {
         /// Milliseconds between two looks at the database.
-        var poll = 20
+        var poll = 40
         /// The least time between two points, in milliseconds, unless one is asked for.
         var interval: Int64 = 1000
         /// Milliseconds between two heartbeats.

@@ -103,10 +103,12 @@ final class Shipper {
                 || Self.digest(spool.sidecars).description != record.sidecars)
     }
 
-    /// True if the changes since the last full point are larger than a full one.
+    /// True if the changes since the last full point are larger than a full one, or too many.
     func wantsFullPoint(_ databaseSize: Int64) -> Bool {
         guard let record = state.record else { return false }
-        return record.sizeSinceFull > max(databaseSize, 64 << 20) || record.countSinceFull >= 20_000
+        // Many small changes make restores slow, and full points of a large database are expensive.
+        let isLong = record.countSinceFull >= 20_000 && record.sizeSinceFull > databaseSize / 4
+        return isLong || record.sizeSinceFull > max(databaseSize, 64 << 20)
     }
 
     /// A point that is ready to be stored: the same bytes until they are durable.

@@ -44,8 +44,8 @@ struct FormerKeysCommandTests {
         let current = try await strongroom("info", path, "--key-store", store.path)
         #expect(current.status == 0 && current.output.contains("the current one"), "\(current.errors)")
         let former = try await strongroom("info", copy, "--key-store", store.path, "--json").object
-        #expect(former["storedKey"] as? String == "former")
-        let identifier = (former["formerKey"] as? [String: Any])?["identifier"] as? String
+        #expect(former["stored_key"] as? String == "former")
+        let identifier = (former["former_key"] as? [String: Any])?["identifier"] as? String
         #expect(lines.contains { $0[1] == identifier })
         #expect(try await strongroom("info", path, "--key-store", store.path, "--unlock").status == 2)
         #expect(try await strongroom("info", path, "--key-store", scratch.path("nothing")).status == 1)
@@ -60,7 +60,7 @@ struct FormerKeysCommandTests {
         #expect(try store.formerKeys()?.count == 2)
         let one = try await strongroom("former-keys", "forget", store.path, former[0].identifier, "--json")
         #expect(one.status == 0)
-        #expect((try one.object["formerKeys"] as? [Any])?.count == 1)
+        #expect((try one.object["former_keys"] as? [Any])?.count == 1)
         #expect(try store.formerKeys() == [former[1]])
         #expect(try await strongroom("former-keys", "forget", store.path, "--all").status == 0)
         #expect(try store.formerKeys() == [])

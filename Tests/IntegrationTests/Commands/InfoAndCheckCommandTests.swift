@@ -52,7 +52,7 @@ struct InfoCommandTests {
         let facts = try await strongroom("info", database, "--json", "--passphrase-file", try scratch.secret("secret"))
             .object
         #expect(facts["pages"] as? Int == before.count / 4096)
-        #expect(facts["userVersion"] as? Int == 7)
+        #expect(facts["user_version"] as? Int == 7)
         #expect(try scratch.bytes("encrypted.sqlite") == before)
     }
 
@@ -67,7 +67,7 @@ struct InfoCommandTests {
         #expect(outcome.output.contains("raw, not derived"))
         let facts = try await strongroom("info", database, "--json", "--passphrase-file", scratch.path("secret")).object
         #expect(facts["kdf"] is NSNull)
-        #expect(facts["kdfIterations"] is NSNull)
+        #expect(facts["kdf_iterations"] is NSNull)
         #expect(facts["hmac"] as? String == "HMAC-SHA512")
     }
 

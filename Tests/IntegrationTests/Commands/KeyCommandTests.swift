@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import StrongroomCLI
+
 @Suite("strongroom key")
 struct KeyCommandTests {
     let scratch: TemporaryFolder
@@ -112,7 +114,7 @@ struct KeyCommandTests {
             ).status == 1)
     }
 
-    @Test("strongroom key backs the key file up, and restores it")
+    @Test("strongroom key backs the slot file up, and restores it")
     func backup() async throws {
         let copy = scratch.path("copy")
         #expect(try await strongroom("key", "backup", database, copy, "--passphrase-file", first).status == 0)
@@ -143,7 +145,7 @@ struct KeyCommandTests {
             ).status == 0)
         let refused = try await strongroom("rotate", database, "--data-key", "--json", "--passphrase-file", second)
         #expect(refused.status == 1)
-        #expect((try refused.object["droppedSlots"] as? [Any])?.count == 1)
+        #expect((try refused.object["dropped_slots"] as? [Any])?.count == 1)
         #expect(try scratch.bytes("notes.db") == before)
         let pages = try await strongroom(
             "rotate", database, "--data-key", "--drop-other-slots", "--json",
@@ -155,7 +157,7 @@ struct KeyCommandTests {
         #expect(try await slots().count == 1)
     }
 
-    @Test("strongroom backup and vacuum keep the slots, and a new file replaces no key file")
+    @Test("strongroom backup and vacuum keep the slots, and a new file replaces no slot file")
     func copies() async throws {
         let copy = scratch.path("copy.db")
         #expect(
@@ -215,7 +217,7 @@ struct KeyCommandTests {
     @Test("strongroom info shows the slots without a key, and warns of problems of their file")
     func info() async throws {
         func problems() async throws -> [String] {
-            try #require(try await strongroom("info", database, "--json").object["keyFileProblems"] as? [String])
+            try #require(try await strongroom("info", database, "--json").object["slot_file_problems"] as? [String])
         }
         #expect(try await strongroom("info", database).output.contains("mine"))
         #expect(try await problems() == ["noRecoveryCode"])
@@ -264,5 +266,43 @@ struct KeyUsageTests {
         ])
     func usage(_ arguments: [String]) async throws {
         #expect(try await strongroom(arguments).status == 2)
+    }
+
+    static let subcommands = ["list", "add", "passwd", "remove", "export", "backup", "restore"]
+
+    @Test("Each subcommand of strongroom key explains itself, with its own options", arguments: subcommands)
+    func help(_ name: String) async throws {
+        for outcome in [
+            try await strongroom("key", name, "--help"), try await strongroom("help", "key", name),
+        ] {
+            let help = outcome.output
+            #expect(outcome.status == 0 && help.contains("USAGE: strongroom key \(name)"), "\(outcome.errors)")
+            #expect(help.contains("EXAMPLE:\n  strongroom key \(name)") && help.contains("EXIT STATUS:"))
+            #expect(help.contains("--new-passphrase-file") == (name == "add" || name == "passwd"))
+            #expect(help.contains("--cost") == (name == "add" || name == "passwd"))
+            #expect(help.contains("--label") == (name == "add") && help.contains("--recovery-code") == (name == "add"))
+            #expect(help.contains("--force") == (name == "restore"))
+        }
+    }
+
+    @Test("A wrong usage of a subcommand of strongroom key names its help", arguments: subcommands)
+    func usageLine(_ name: String) async throws {
+        let outcome = try await strongroom("key", name)
+        #expect(outcome.errors.hasSuffix("strongroom help key \(name) lists the options.\n"), "\(outcome.errors)")
+        #expect(try await strongroom("key").errors.contains("strongroom help key lists the commands."))
+        let nearest = try await strongroom("key", "lits", "db")
+        #expect(
+            nearest.errors.contains("there is no command key lits") && nearest.errors.contains("Did you mean list?"))
+    }
+
+    @Test("The completions of a slot are those of the database before it")
+    func completions() async throws {
+        let scratch = try TemporaryFolder(), database = scratch.path("notes.db")
+        let secret = try scratch.secret("secret")
+        let create = ["create", database, "--slots", "--label", "laptop", "--cost", "14", "--passphrase-file", secret]
+        #expect(try await strongroom(create).status == 0)
+        let names = SlotNames.completions(["strongroom", "key", "remove", database, ""], 4, "")
+        #expect(names.contains("laptop") && names.count == 2)
+        #expect(SlotNames.completions(["strongroom", "key", "remove", database + "x", ""], 4, "").isEmpty)
     }
 }

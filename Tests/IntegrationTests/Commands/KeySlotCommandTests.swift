@@ -78,7 +78,7 @@ struct KeySlotCommandTests {
 
     // MARK: - What is beside the database
 
-    @Test("A missing key file is named beside a wrong passphrase")
+    @Test("A missing slot file is named beside a wrong passphrase")
     func missing() async throws {
         try await createSlots()
         try FileManager.default.removeItem(atPath: database + "-keys")

@@ -113,7 +113,7 @@ struct KeySourceTests {
         let outcome = try await strongroom(
             "check", database, "--salt-file", scratch.path, "--passphrase-file", scratch.path("old"))
         #expect(outcome.status == 1)
-        let words = "the salt cannot be read (Is a directory); nothing was changed"
+        let words = "the salt cannot be read (Is a directory)"
         #expect(outcome.errors.contains(words), "\(outcome.errors)")
     }
 
@@ -184,7 +184,7 @@ struct TypedKeyTests {
             terminal.type("wrong\n")
         }
         #expect(await running.outcome().status == 12)
-        #expect(terminal.transcript().contains("this passphrase does not open it; nothing was changed"))
+        #expect(terminal.transcript().contains("this passphrase does not open it"))
     }
 
     @Test("Typed keys are not echoed after Ctrl-Z and fg, and are prompted for again")

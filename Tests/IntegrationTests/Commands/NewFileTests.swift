@@ -300,8 +300,8 @@ struct BackupFormatTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try scratch.names() == ["copy.db", "copy.db-salt", "header.db", "header.db-salt", "secret"])
         let info = try await strongroom("info", copy, "--json", "--passphrase-file", secret).object
-        #expect(info["plaintextHeaderSize"] as? Int == 32)
-        #expect(info["pageSize"] as? Int == 8192)
+        #expect(info["plaintext_header_size"] as? Int == 32)
+        #expect(info["page_size"] as? Int == 8192)
     }
 }
 
@@ -325,7 +325,7 @@ struct BackupReplacementTests {
     }
 
     @Test(
-        "Backups with --force replace a backup together with its key file and its salt",
+        "Backups with --force replace a backup together with its slot file and its salt",
         arguments: [[], ["--slots"], ["--plaintext-header"]], [["--slots"], ["--slots", "--plaintext-header"], []])
     func replaced(former: [String], next: [String]) async throws {
         try await create("source", next)
@@ -345,7 +345,7 @@ struct BackupReplacementTests {
         #expect(try !scratch.names().contains { $0.hasPrefix(".") || $0.hasSuffix("-next") })
     }
 
-    @Test("Backups with --force replace no database whose key is being changed, and no key file that stands alone")
+    @Test("Backups with --force replace no database whose key is being changed, and no slot file that stands alone")
     func refused() async throws {
         try await create("source", ["--slots"])
         try await create("out", ["--slots"])

@@ -42,15 +42,32 @@ struct PromptTests {
                 == TemporaryFolder.sampleAnswer)
     }
 
-    @Test("strongroom on a terminal changes nothing when the two answers differ")
+    @Test("strongroom on a terminal asks again when the two answers differ")
+    func askedAgain() async throws {
+        let clear = try await scratch.clearDatabase(), out = scratch.path("out.sqlite")
+        let running = try terminal.start(try Program(built: "strongroom", "encrypt", clear, out))
+        for second in ["anotther", "another"] {
+            try terminal.expect("New passphrase for \(out): ")
+            terminal.type("another\n")
+            try terminal.expect("Repeat passphrase: ")
+            terminal.type(second + "\n")
+        }
+        #expect(await running.outcome().status == 0, "\(terminal.transcript())")
+        #expect(terminal.transcript().contains("the two passphrases differ."))
+        #expect(try await strongroom("check", out, "--passphrase-file", scratch.secret("another")).status == 0)
+    }
+
+    @Test("strongroom on a terminal changes nothing when the two answers differ three times")
     func slip() async throws {
         let clear = try await scratch.clearDatabase()
         let out = scratch.path("out.sqlite")
         let running = try terminal.start(try Program(built: "strongroom", "encrypt", clear, out))
-        try terminal.expect("New passphrase for \(out): ")
-        terminal.type("one\n")
-        try terminal.expect("Repeat passphrase: ")
-        terminal.type("another\n")
+        for _ in 1...3 {
+            try terminal.expect("New passphrase for \(out): ")
+            terminal.type("one\n")
+            try terminal.expect("Repeat passphrase: ")
+            terminal.type("another\n")
+        }
         #expect(await running.outcome().status == 1)
         #expect(terminal.transcript().contains("differ"))
         #expect(try scratch.names() == ["clear.sqlite"])

@@ -72,7 +72,7 @@ struct ReadingCommandTests {
             let outcome = try await program.unprivileged(as: 65534).run()
             // A log without its index can't be read without making one.
             #expect(outcome.status == (hasLog ? 1 : 0), "\(command): \(outcome.errors)")
-            #expect(!hasLog || outcome.errors.contains("by a user who may write it; nothing was changed"))
+            #expect(!hasLog || outcome.errors.contains("by a user who may write it"))
             #expect(try scratch.snapshot() == before)
         }
     }
@@ -174,7 +174,7 @@ struct ReadingCommandTests {
         let outcome = try await strongroom("query", path, line, "--raw-key-file", secret)
         #expect(outcome.status == 1, "\(outcome.output)\(outcome.errors)")
         #expect(
-            outcome.errors.contains("writes; nothing was changed") || outcome.errors.contains("rekey"),
+            outcome.errors.contains("writes") || outcome.errors.contains("rekey"),
             "\(outcome.errors)")
         #expect(try scratch.snapshot() == before)
     }

@@ -75,4 +75,91 @@ struct ReplicaCommandTests {
         #expect(try await strongroom("restore", destination, scratch.path("restored.db")).status == 13)
         #expect(!FileManager.default.fileExists(atPath: scratch.path("restored.db")))
     }
+
+    @Test("Verify opens restore points with the key, counts those of a former key, and fails with 12 for a wrong one")
+    func keys() async throws {
+        let path = try await database(), destination = scratch.path("replica")
+        let old = try scratch.secret("right", in: "old"), new = try scratch.secret("new", in: "new")
+        #expect(try await strongroom("replicate", path, destination, "--once").status == 0)
+        #expect(
+            try await strongroom("rotate", path, "--passphrase-file", old, "--new-passphrase-file", new).status == 0)
+        #expect(try await strongroom("replicate", path, destination, "--once").status == 0)
+        let verified = try await strongroom("verify", destination, "--passphrase-file", new, "--json")
+        #expect(verified.status == 0, "\(verified.errors)")
+        let object = try verified.object
+        #expect(object["opened"] as? Int == 1)
+        #expect(object["other_keys"] as? Int == 1)
+        #expect(try await strongroom("verify", destination, "--passphrase-file", old).status == 12)
+        // The restored database has the key of its time.
+        let restored = scratch.path("old.db")
+        #expect(try await strongroom("restore", destination, restored, "--at", "1").status == 0)
+        #expect(try await strongroom("check", restored, "--passphrase-file", old).status == 0)
+        #expect(try await strongroom("forget", destination, "--before-rotation").status == 0)
+        #expect(try await strongroom("verify", destination, "--passphrase-file", new).status == 0)
+        #expect(try await strongroom("restore", destination, scratch.path("x.db"), "--at", "1").status == 10)
+    }
+
+    @Test(
+        "A rotation with a plaintext header or with key slots is replicated with its sidecars",
+        arguments: [true, false])
+    func sidecars(hasSlots: Bool) async throws {
+        let path = scratch.path("kept.db"), destination = scratch.path("replica")
+        let old = try scratch.secret("right", in: "old"), new = try scratch.secret("new", in: "new")
+        let options = hasSlots ? ["--slots"] : ["--plaintext-header"]
+        let created = try await strongroom(["create", path, "--passphrase-file", old] + options)
+        #expect(created.status == 0, "\(created.errors)")
+        let replicator = try Program(built: "strongroom", "replicate", path, destination, "--json").start()
+        try await replicator.waitForOutput("\"position\":1")
+        let rotated = try await strongroom("rotate", path, "--passphrase-file", old, "--new-passphrase-file", new)
+        #expect(rotated.status == 0, "\(rotated.errors)")
+        kill(replicator.process.processIdentifier, SIGTERM)
+        #expect(await replicator.outcome().status == 0)
+        for (point, key, name) in [(["--at", "1"], old, "first.db"), ([], new, "last.db")] {
+            let restored = scratch.path(name)
+            #expect(try await strongroom(["restore", destination, restored] + point).status == 0)
+            let check = try await strongroom("check", restored, "--passphrase-file", key)
+            #expect(check.status == 0, "\(check.errors)")
+        }
+        #expect(try await strongroom("verify", destination, "--passphrase-file", new).status == 0)
+    }
+
+    @Test("Restore --follow goes on with the replica until SIGTERM")
+    func follow() async throws {
+        let path = try await database(), destination = scratch.path("replica"), out = scratch.path("followed.db")
+        let shell = StockShell(path: path, passphrase: "right")
+        #expect(try await strongroom("replicate", path, destination, "--once").status == 0)
+        let follower = try Program(built: "strongroom", "restore", destination, out, "--follow", "--json").start()
+        try await follower.waitForOutput("\"position\":1")
+        try await shell.run("DELETE FROM book;")
+        #expect(try await strongroom("replicate", path, destination, "--once").status == 0)
+        try await follower.waitForOutput("\"position\":2")
+        kill(follower.process.processIdentifier, SIGTERM)
+        #expect(await follower.outcome().status == 0)
+        #expect(try await StockShell(path: out, passphrase: "right").run("SELECT count(*) FROM book;") == "0")
+    }
+
+    @Test("Prune keeps one restore point of each period, and needs to be told which")
+    func prune() async throws {
+        let path = try await database(), destination = scratch.path("replica")
+        for _ in 0..<3 {
+            #expect(try await strongroom("replicate", path, destination, "--once", "--full").status == 0)
+        }
+        #expect(try await strongroom("prune", destination).status == 2)
+        #expect(try await strongroom("prune", destination, "--keep", "7 days").status == 2)
+        let outcome = try await strongroom("prune", destination, "--keep", "7d,4w,12m", "--json")
+        #expect(outcome.status == 0)
+        #expect(try outcome.object["removed"] as? Int == 2)
+        #expect(try await strongroom("verify", destination).status == 0)
+    }
+
+    @Test("A folder has one history, however it is named")
+    func names() async throws {
+        let path = try await database(), destination = scratch.path("replica"), link = scratch.path("link")
+        #expect(try await strongroom("replicate", path, destination, "--once").status == 0)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: destination)
+        for name in [destination + "/", link] {
+            let outcome = try await strongroom("replicate", path, name, "--once", "--json")
+            #expect(outcome.output.contains("\"continues\":true"))
+        }
+    }
 }

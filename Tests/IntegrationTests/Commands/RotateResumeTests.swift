@@ -57,7 +57,7 @@ struct RotateResumeTests {
         #expect(first.status == 15, "\(first.errors)")
         #expect(try first.object["outcome"] as? String == "rotated")
         #expect(try first.object["status"] as? Int == 15)
-        #expect(try first.object["formerKeyRemains"] as? Bool == true)
+        #expect(try first.object["former_key_remains"] as? Bool == true)
         #expect(try await fixture.isPending() == true)
         let second = try await fixture.rotate()
         #expect(second.status == 15, "\(second.errors)")
@@ -67,7 +67,7 @@ struct RotateResumeTests {
         let outcome = try await fixture.rotate(nil, "--json")
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try outcome.object["outcome"] as? String == "finished")
-        #expect(try outcome.object["formerKeyRemains"] as? Bool == false)
+        #expect(try outcome.object["former_key_remains"] as? Bool == false)
         #expect(try await fixture.isPending() == false)
         try await fixture.expectRows("new")
     }
@@ -139,8 +139,8 @@ struct RotateResumeTests {
         let plan = try await fixture.rotate(nil, "--dry-run", "--json").object
         #expect(plan["outcome"] as? String == "planned")
         #expect(plan["bytes"] as? Int == before.count)
-        #expect(try #require(plan["neededBytes"] as? Int) > before.count)
-        #expect(try #require(plan["availableBytes"] as? Int) > 0)
+        #expect(try #require(plan["needed_bytes"] as? Int) > before.count)
+        #expect(try #require(plan["available_bytes"] as? Int) > 0)
         #expect(try #require(plan["seconds"] as? Double) > 0)
         #expect(try scratch.bytes("encrypted.sqlite") == before)
     }
@@ -157,7 +157,7 @@ struct RotateResumeTests {
         #expect(percents == percents.sorted())
         #expect(percents.last == 100)
         let last = try #require(lines.last)
-        #expect(last["completedPages"] as? Int == last["totalPages"] as? Int)
+        #expect(last["completed_pages"] as? Int == last["total_pages"] as? Int)
     }
 
     @Test("Shows no bar where standard error is no terminal")

@@ -110,6 +110,74 @@ struct ShellCommandTests {
         #expect(outcome.output == "1 row imported\nCREATE TABLE \"sheet\" (\"id\", \"name\");\n", "\(outcome.errors)")
     }
 
+    @Test("An import leaves out the lines that it is told to skip")
+    func skipping() async throws {
+        try scratch.write(Data("a report\n\na,b\n1,2\n".utf8), to: "report.csv")
+        let outcome = try await shell(
+            ".import --skip 2 \(scratch.path("report.csv")) r\n.mode csv\nSELECT * FROM r;\n", "--write")
+        #expect(outcome.output == "1 row imported\na,b\n1,2\n", "\(outcome.errors)")
+    }
+
+    @Test("A quote that does not end is an error with its line, and imports nothing")
+    func unterminated() async throws {
+        try scratch.write(Data("a,b\n1,2\n\n3,\"four\n5,6\n".utf8), to: "open.csv")
+        let outcome = try await shell(".import \(scratch.path("open.csv")) t\n", "--write")
+        #expect(outcome.status == 1)
+        let words = "\(scratch.path("open.csv")): line 4 begins a quoted value that does not end; no row was imported"
+        #expect(outcome.errors.contains(words), "\(outcome.errors)")
+        #expect(try await shell(".tables\n").output == "author\nbook\n")
+    }
+
+    @Test("An error of SQLite during an import has the file and the line")
+    func importError() async throws {
+        try scratch.write(Data("1,A\nx,B\n".utf8), to: "rows.csv")
+        let lines =
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, name);\n.import \(scratch.path("rows.csv")) t\n"
+        let outcome = try await shell(lines, "--write")
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("\(scratch.path("rows.csv")): line 2: "), "\(outcome.errors)")
+        #expect(outcome.errors.contains("no row was imported"))
+    }
+
+    @Test("strongroom shell has indexes, patterns of tables, headers, JSON, and the time of statements")
+    func moreDots() async throws {
+        try await StockShell(path: database, rawKey: "right").run("CREATE INDEX byTitle ON book(title);")
+        let dots = ".indexes\n.indexes BOOK\n.indexes author\n.tables b%\n.mode csv\n.headers off\nSELECT 1 AS n;\n"
+        let outcome = try await shell(dots + ".mode json\nSELECT 1 AS a UNION SELECT 2;\nSELECT 1 AS a WHERE 0;\n")
+        #expect(outcome.output == "byTitle\nbyTitle\nbook\n1\n[{\"a\":1},\n{\"a\":2}]\n[]\n", "\(outcome.errors)")
+        let timed = try await shell(".timer on\nSELECT 1;\n")
+        #expect(timed.errors.contains(/^[0-9.]+ s\n$/), "\(timed.errors)")
+        for line in [".headers maybe", ".mode html", ".tables a b", ".import --skip x f t"] {
+            #expect(try await shell(line + "\n").status == 2)
+        }
+    }
+
+    @Test("strongroom shell reads statements from files, and names the file and the line of an error")
+    func reading() async throws {
+        try scratch.write(Data("SELECT 1 AS n;\n.tables\n".utf8), to: "good.sql")
+        try scratch.write(Data("SELECT 1 AS n;\n\nSELEC;\nSELECT 2 AS n;\n".utf8), to: "bad.sql")
+        let good = try await shell(".mode csv\n.read \(scratch.path("good.sql"))\nSELECT 3 AS n;\n")
+        #expect(good.output == "n\n1\nauthor\nbook\nn\n3\n", "\(good.errors)")
+        let bad = try await shell(".mode csv\n.read \(scratch.path("bad.sql"))\n")
+        #expect(bad.status == 1 && bad.output == "n\n1\n")
+        #expect(bad.errors.contains("\(scratch.path("bad.sql")), line 3: "), "\(bad.errors)")
+        #expect(try await shell(".read \(scratch.path("nowhere.sql"))\n").status == 10)
+        try scratch.write(Data(".read \(scratch.path("circle.sql"))\n".utf8), to: "circle.sql")
+        #expect(try await shell(".read \(scratch.path("circle.sql"))\n").errors.contains("in a circle"))
+    }
+
+    @Test("strongroom shell makes a backup that opens with the same key", arguments: [[], ["--write"]])
+    func backup(_ more: [String]) async throws {
+        let copy = scratch.path("copy\(more.count).db")
+        let outcome = try await strongroom(["shell", database] + key + more, input: ".backup \(copy)\nSELECT 1;\n")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try await strongroom(["check", copy] + key).status == 0)
+        #expect(try await shell(".backup \(copy)\n").errors.contains("exists already"))
+        guard !more.isEmpty else { return }
+        let inside = try await shell("BEGIN;\n.backup \(scratch.path("other.db"))\n", "--write")
+        #expect(inside.errors.contains("a transaction is open"))
+    }
+
     @Test("BEGIN without --write is refused with its reason")
     func transactionOfReads() async throws {
         let outcome = try await shell("BEGIN;\nSELECT 1;\nCOMMIT;\n")
@@ -147,7 +215,9 @@ struct ShellCommandTests {
         )
         let refused = try await shell(".import \(bad) fresh\n", "--write")
         #expect(refused.status == 1)
-        #expect(refused.errors.contains("row 2 has 1 value for 2 columns; nothing was changed"), "\(refused.errors)")
+        #expect(
+            refused.errors.contains("\(bad): line 2 has 1 value for 2 columns; no row was imported"),
+            "\(refused.errors)")
         #expect(try await query("SELECT count(*) AS n FROM fresh", "--output", "csv").output == "n\n2\n")
     }
 
@@ -227,7 +297,7 @@ struct ShellCommandTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
         let after = try scratch.bytes("encrypted.sqlite").count
         #expect(after < before)
-        #expect(try outcome.object["pagesBefore"] as? Int == before / 4096)
+        #expect(try outcome.object["pages_before"] as? Int == before / 4096)
         #expect(try outcome.object["pages"] as? Int == after / 4096)
         #expect(try await StockShell(path: database, rawKey: "right").run("SELECT count(*) FROM book;") == "10")
         #expect(try scratch.names() == ["encrypted.sqlite", "secret"])
@@ -319,7 +389,7 @@ struct ProgressTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try scratch.names() == ["clear.sqlite", "out.db", "out.db-salt", "secret"])
         let info = try await strongroom("info", out, "--json", "--raw-key-file", secret).object
-        #expect(info["pageSize"] as? Int == 8192)
-        #expect(info["plaintextHeaderSize"] as? Int == 32)
+        #expect(info["page_size"] as? Int == 8192)
+        #expect(info["plaintext_header_size"] as? Int == 32)
     }
 }

@@ -54,29 +54,29 @@ struct KeyFileTests {
         let outcome = try await verify(Array(text.utf8), option)
         #expect(outcome.status == 1)
         let noun = option.contains("raw") ? "raw key" : "passphrase"
-        #expect(outcome.errors.contains("\(noun) is empty; nothing was changed"))
+        #expect(outcome.errors.contains("\(noun) is empty"))
     }
 
     @Test("Files with keys of 65,537 bytes are no passphrases")
     func long() async throws {
         let outcome = try await verify([UInt8](repeating: 0x61, count: 65_537))
         #expect(outcome.status == 1)
-        #expect(outcome.errors.contains("this is not a passphrase; nothing was changed"))
+        #expect(outcome.errors.contains("this is not a passphrase"))
     }
 
     @Test("Files with keys with a malformed raw key are named")
     func malformed() async throws {
         let outcome = try await verify(Array("right".utf8), "--raw-key-file")
         #expect(outcome.status == 1)
-        #expect(outcome.errors.contains("\(scratch.path("secret")): the raw key is malformed; nothing was changed"))
+        #expect(outcome.errors.contains("\(scratch.path("secret")): the raw key is malformed"))
     }
 
     @Test(
         "Files with keys that are folders or devices are refused",
         arguments: [
             ("folder", Int32(1), "It is a folder: give the file in it"), ("nowhere", 10, "there is no such file"),
-            ("loop", 1, "nothing was changed. Check the path"),
-            ("", 2, "an empty name names no key file; nothing was changed"),
+            ("loop", 1, "Check the path"),
+            ("", 2, "an empty name names no key file"),
         ], ["verify-key", "check", "info", "rotate", "vacuum", "query"])
     func impostor(_ place: (String, Int32, String), _ command: String) async throws {
         let (place, status, words) = place
@@ -103,7 +103,7 @@ struct KeyFileTests {
             "--passphrase-file", key
         ).run()
         #expect(outcome.status == 1)
-        let words = "the key cannot be read (Permission denied); nothing was changed"
+        let words = "the key cannot be read (Permission denied)"
         #expect(outcome.errors.contains(words), "\(outcome.errors)")
     }
 

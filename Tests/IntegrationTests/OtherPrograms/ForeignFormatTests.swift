@@ -90,9 +90,9 @@ struct ForeignFormatTests {
         let info = try await strongroom(["info", path, "--json"] + format.options + key)
         #expect(info.status == 0, "\(info.errors)")
         let facts = try info.object
-        #expect(facts["pageSize"] as? Int == format.pageSize ?? (format.version == 4 ? 4096 : 1024))
+        #expect(facts["page_size"] as? Int == format.pageSize ?? (format.version == 4 ? 4096 : 1024))
         #expect(
-            facts["kdfIterations"] as? Int == (format.isRaw ? nil : [4000, 4000, 64000, 256_000][format.version - 1]))
+            facts["kdf_iterations"] as? Int == (format.isRaw ? nil : [4000, 4000, 64000, 256_000][format.version - 1]))
         #expect(facts["hmac"] as? String == [nil, "HMAC-SHA1", "HMAC-SHA1", "HMAC-SHA512"][format.version - 1])
         #expect(facts["tables"] as? Int == 2)
         let migrated = try await strongroom(["migrate", path, scratch.path("today.db")] + format.options + key)
@@ -116,9 +116,9 @@ struct ForeignFormatTests {
         let arguments = [command[0], path] + command.dropFirst().map { $0 == "OUT" ? out : $0 } + key
         let outcome = try await strongroom(arguments + ["--json"])
         #expect(outcome.status == 1)
-        #expect(outcome.errors.contains("its format is that of SQLCipher 3; nothing was changed"))
-        #expect(outcome.errors.contains("strongroom migrate \(path) \(path).new; or give --sqlcipher-version 3 "))
-        #expect(try outcome.object["sqlcipherVersion"] as? Int == 3)
+        #expect(outcome.errors.contains("its format is that of SQLCipher 3"))
+        #expect(outcome.errors.contains("strongroom migrate \(path) --in-place; or give --sqlcipher-version 3 "))
+        #expect(try outcome.object["sqlcipher_version"] as? Int == 3)
         #expect(try scratch.names() == ["foreign.db", "key"])
     }
 
@@ -146,7 +146,7 @@ struct ForeignFormatTests {
         let outcome = try await strongroom(line.split(separator: " ").map(String.init) + key)
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(
-            try await StockShell(path: path + ".new", passphrase: format.key).run(TemporaryFolder.sampleQuery)
+            try await StockShell(path: path, passphrase: format.key).run(TemporaryFolder.sampleQuery)
                 == TemporaryFolder.sampleAnswer)
     }
 
@@ -214,8 +214,8 @@ struct ForeignHeaderTests {
         #expect(info.status == 0, "\(info.errors)")
         let facts = try info.object
         #expect(facts["kind"] as? String == "plaintextHeader")
-        #expect(facts["pageSize"] as? Int == 8192)
-        #expect(facts["plaintextHeaderSize"] as? Int == 48)
+        #expect(facts["page_size"] as? Int == 8192)
+        #expect(facts["plaintext_header_size"] as? Int == 48)
     }
 
     @Test("Foreign plaintext headers ask for their salt where it is not beside them")

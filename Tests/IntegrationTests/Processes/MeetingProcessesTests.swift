@@ -15,7 +15,7 @@ struct MeetingProcessesTests {
         return try queue.read { try String.fetchOne($0, sql: "SELECT author FROM mark") }
     }
 
-    @Test("simultaneously leave the database of one of them, which it opens, and no key file of another")
+    @Test("simultaneously leave the database of one of them, which it opens, and no slot file of another")
     func race() async throws {
         for _ in 0..<6 {
             let scratch = try TemporaryFolder(), path = scratch.path("db.sqlite"), store = scratch.path("key")

@@ -31,6 +31,25 @@ struct CampaignTests {
         try await run("calls", "--scenario", "rotate-wal", "--scenario", "rotate-delete", "--sample", Self.sample(40))
     }
 
+    @Test(
+        "of failing calls and of power cuts in restores and migrations in place leaves one whole database",
+        arguments: ["calls", "power"])
+    func replacements(name: String) async throws {
+        try await run(
+            name, "--scenario", "restore", "--scenario", "migrate-in-place",
+            "--sample", Self.sample(name == "calls" ? 100 : 20))
+    }
+
+    @Test("of failing calls in dated backups leaves whole ones, and none is lost")
+    func backupCalls() async throws {
+        try await run("calls", "--scenario", "backup-folder", "--sample", Self.sample(40))
+    }
+
+    @Test("of kills of dated backups leaves whole ones, and none is lost")
+    func backupKills() async throws {
+        try await run("kills", "--scenario", "folder", "--count", Form.isWhole ? "460" : "46")
+    }
+
     @Test("of power cuts leaves one key that opens all that was acknowledged")
     func powerCuts() async throws {
         try await run("power", "--sample", Self.sample(60))
@@ -54,7 +73,7 @@ struct CampaignTests {
 
     @Test("of kills leaves one key that opens all that was acknowledged")
     func kills() async throws {
-        try await run("kills", "--count", Form.isWhole ? "12" : "2")
+        try await run("kills", "--count", Form.isWhole ? "24" : "4")
     }
 
     @Test("of refused memory in writes leaves one key that opens all that was acknowledged")

@@ -5,10 +5,13 @@ import Testing
 @Suite("Installation")
 struct InstallTests {
     static let commands = [
-        "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "salvage",
-        "replicate", "restore", "replicas", "verify", "prune", "forget", "vacuum", "query", "shell", "keygen", "key",
-        "former-keys", "completions",
+        "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "backups",
+        "salvage", "replicate", "restore", "replicas", "verify", "prune", "forget", "vacuum", "query", "shell",
+        "keygen", "key", "former-keys", "completions",
     ]
+
+    /// The pages of the manual, without `strongroom-`.
+    static let pages = commands + KeyUsageTests.subcommands.map { "key-" + $0 }
 
     let scratch: TemporaryFolder
     init() throws { scratch = try TemporaryFolder() }
@@ -20,7 +23,7 @@ struct InstallTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(outcome.errors.contains("libsqlcipher"))
         let pages = try FileManager.default.contentsOfDirectory(atPath: prefix + "/share/man/man1").sorted()
-        #expect(pages == (["strongroom.1"] + Self.commands.map { "strongroom-\($0).1" }).sorted())
+        #expect(pages == (["strongroom.1"] + Self.pages.map { "strongroom-\($0).1" }).sorted())
         for file in [
             "bin/strongroom", "share/bash-completion/completions/strongroom", "share/zsh/site-functions/_strongroom",
             "share/fish/vendor_completions.d/strongroom.fish",
@@ -39,13 +42,16 @@ struct InstallTests {
     @Test("Each page has its options, examples, files and exit status")
     func pages() async throws {
         #expect(try await strongroom("manual", scratch.path).status == 0)
-        for command in Self.commands {
+        for command in Self.pages {
             let page = scratch.text("strongroom-\(command).1")
-            for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "FILES", "EXIT STATUS", "EXAMPLES"] {
+            let list = command == "key" ? "COMMANDS" : "OPTIONS"
+            for section in ["NAME", "SYNOPSIS", "DESCRIPTION", list, "FILES", "EXIT STATUS", "EXAMPLES"] {
                 #expect(page.contains(".Sh \(section)\n"), "\(command): \(section)")
             }
-            let help = try await strongroom(command, "--help").output
-            for option in help.matches(of: /--[a-z-]+/).map({ String($0.output) }) where option != "--version" {
+            let words = command.hasPrefix("key-") ? ["key", String(command.dropFirst(4))] : [command]
+            let help = try await strongroom(words + ["--help"]).output
+            for option in help.matches(of: /--[a-z-]+/).map({ String($0.output) })
+            where option != "--version" && command != "key" {
                 let escaped = option.replacingOccurrences(of: "-", with: "\\-")
                 #expect(page.contains(escaped), "\(command): \(option)")
             }
@@ -72,7 +78,10 @@ struct InstallTests {
                 let words = match.output.1.split(separator: " ").map(String.init)
                 let start = try #require(words.firstIndex(of: "strongroom"))
                 #expect(Self.commands.contains(words[start + 1]), "\(match.output.1)")
-                let help = try await strongroom(words[start + 1], "--help").output
+                // A group has the options of its commands in their own help.
+                let isGroup = ["key", "former-keys"].contains(words[start + 1])
+                let command = Array(words[(start + 1)...(start + (isGroup ? 2 : 1))])
+                let help = try await strongroom(command + ["--help"]).output
                 for option in words where option.hasPrefix("--") { #expect(help.contains(option), "\(match.output.1)") }
             }
         }

@@ -19,7 +19,7 @@ struct ScriptTests {
     func places() throws {
         let scripts = try Self.scripts.get()
         let top = scripts.filter { !$0.contains("/") }
-        #expect(top == ["bench", "bootstrap", "campaign", "demo", "install", "release", "site", "test"])
+        #expect(top == ["bench", "bootstrap", "campaign", "demo", "install", "package-deb", "release", "site", "test"])
         #expect(scripts.count > 12)
         #expect(scripts.filter { $0.contains("/") }.allSatisfy { $0.hasPrefix("check/") || $0.hasPrefix("measure/") })
     }

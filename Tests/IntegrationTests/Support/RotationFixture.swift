@@ -60,7 +60,7 @@ struct RotationFixture {
     }
 
     func isPending() async throws -> Bool? {
-        try await strongroom("info", database, "--json").object["isRotationPending"] as? Bool
+        try await strongroom("info", database, "--json").object["is_rotation_pending"] as? Bool
     }
 
     /// Each of the databases opens with the key, with all its rows.

@@ -56,7 +56,12 @@ struct CompanionTests {
             let words: String? =
                 switch companion.removal {
                 case .bySQLite: nil
-                case .whenMerged: companion == .newSalt ? "after the first commit" : "was not committed"
+                case .whenMerged:
+                    switch companion {
+                    case .newSalt: "after the first commit"
+                    case .replacement: "when the database has been replaced"
+                    default: "was not committed"
+                    }
                 case .byChange: companion == .salt ? "when the header is turned off" : "when a rotation removes"
                 case .byNextWriter: "by the next change"
                 case .never: "never"
@@ -74,8 +79,11 @@ struct CompanionTests {
         #expect(all.filter(\.isPublished) == [.salt, .keys])
         #expect(CompanionFile.withState.filter { !$0.isNeeded } == CompanionFile.ofSQLite)
         #expect(
-            Set(SaltFile.Role.allCases.map(\.file) + KeyFiles.Role.allCases.map(\.file)) == Set(all.filter(\.isNeeded)))
+            Set(SaltFile.Role.allCases.map(\.file) + SlotFiles.Role.allCases.map(\.file))
+                == Set(all.filter { $0.isNeeded && $0.isReplaced }))
+        #expect(all.filter { $0.hasState && !$0.isReplaced } == [.replacement])
+        #expect(all.filter(\.isRestored) == [.journal, .log, .salt, .nextSalt, .keys, .nextKeys])
         for role in SaltFile.Role.allCases { #expect(SaltFile.Role(rawValue: role.rawValue) == role) }
-        #expect(KeyFiles.Role(rawValue: "-salt") == nil)
+        #expect(SlotFiles.Role(rawValue: "-salt") == nil)
     }
 }

@@ -118,7 +118,7 @@ extension LayerTests {
         Control(
             declaration: "extension Failure {\n    static let emptyKey = Failure(1)\n}", use: "throw Failure.emptyKey",
             namesake: "struct Failure { let code: Int }\nenum Reason { case emptyKey }"),
-        // As `DatabaseError.olderKeyFile(_:_:)`. Without its type, it may be the case.
+        // As `DatabaseError.olderSlotFile(_:_:)`. Without its type, it may be the case.
         Control(
             declaration: "extension Failure {\n    static func older(_ a: Int, _ b: Int) -> Failure { Failure(a) }\n}",
             use: "throw .older(1, 2)", namesake: "struct Failure { let code: Int }\nenum Reason { case older(Int) }",

@@ -8,7 +8,7 @@ struct SourceLayers {
     /// From the bottom: a layer refers to itself, and to those before it.
     static let order = [
         "Synchronization", "Shim", "Errors", "Keys", "KeySlots", "Core", "Cipher", "Schema", "Records", "Query",
-        "FullText", "Access", "Observation", "Migrations", "Dump", "Salvage", "Platform",
+        "FullText", "Restrictions", "Access", "Observation", "Migrations", "Dump", "Salvage", "Backups", "Platform",
         "Sharing",
     ]
 

@@ -22,7 +22,8 @@ struct WordTests {
         let folders = ["Sources", "Tests", ".github"]
         let files = try folders.flatMap { folder in
             try FileManager.default.subpathsOfDirectory(atPath: package.appendingPathComponent(folder).path)
-                .filter { $0.hasSuffix(".swift") || $0.hasSuffix(".md") }.map { "\(folder)/\($0)" }
+                .filter { ($0.hasSuffix(".swift") || $0.hasSuffix(".md")) && !$0.contains(".build/") }
+                .map { "\(folder)/\($0)" }
         }
         return (files + ["README.md", "CHANGELOG.md"])
             .filter { !$0.hasSuffix("/StyleGuide.md") && !$0.hasSuffix("/WordTests.swift") }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Samples of the article on key slots")
 struct KeySlotArticleSamples {
-    struct OlderKeyFile: Error {}
+    struct OlderSlotFile: Error {}
 
     private func print(_ items: Any...) {}
 
@@ -48,7 +48,7 @@ struct KeySlotArticleSamples {
         try pool.write { try $0.execute(sql: "UPDATE seen SET epoch = ?", arguments: [slots.epoch]) }
 
         let seen = try pool.read { try Int.fetchOne($0, sql: "SELECT epoch FROM seen") }
-        guard try pool.keySlots().epoch >= seen ?? 0 else { throw OlderKeyFile() }
+        guard try pool.keySlots().epoch >= seen ?? 0 else { throw OlderSlotFile() }
         #expect(try seen == slots.epoch)
     }
 }

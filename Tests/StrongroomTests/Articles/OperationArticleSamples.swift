@@ -193,4 +193,21 @@ struct OperationArticleSamples {
             }
         }
     }
+
+    @Test("KeptBackups: a folder gets a backup, and forgets by a rule")
+    func backups() async throws {
+        let scratch = try TemporaryFolder(), folder = scratch.path("backups"), path = scratch.path("notes.sqlite")
+        let encryption = Encryption(key: .passphrase("correct horse"), settings: CipherSettings(kdfIterations: 1000))
+        var configuration = Configuration()
+        configuration.encryption = encryption
+        try await DatabaseQueue(path: path, configuration: configuration).write {
+            try $0.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY)")
+        }
+
+        let backups = DatabaseBackups(folder: folder)
+        let backup = try await backups.make(of: path, encryption: encryption)
+        try backups.forget(keeping: BackupRetention("7d,4w,12m")!, of: path)
+
+        #expect(try backups.backups() == [backup])
+    }
 }

@@ -83,7 +83,7 @@ struct NothingSwallowedTests {
 
     /// Functions that throw, and have the name of one that returns a result code.
     private static let throwing = [
-        "_ = try next.publish(", "_ = try database.log.checkpoint(", "_ = try KeyFiles.sidecar.read(", "_ = try run(",
+        "_ = try next.publish(", "_ = try database.log.checkpoint(", "_ = try SlotFiles.sidecar.read(", "_ = try run(",
     ]
 
     /// Calls that ask for no more than their effect.

@@ -106,7 +106,7 @@ struct KeySlotRotationTests {
         #expect(try managed.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
     }
 
-    @Test("of which a copy has the next key file alone is finished by opening it")
+    @Test("of which a copy has the next slot file alone is finished by opening it")
     func stray() throws {
         try makeSlots(path, "first").close()
         let other = folder.path("other")
@@ -136,7 +136,7 @@ struct KeySlotRotationTests {
         #expect(try outcome?.get() == .complete)
     }
 
-    @Test("that waits for a reader has both key files, opens by either set of secrets, and refuses changes of slots")
+    @Test("that waits for a reader has both slot files, opens by either set of secrets, and refuses changes of slots")
     func pending() throws {
         let pool = try makeSlots(path, "first"), slots = try pool.keySlots()
         try slots.add(.passphrase("second"), NewKeySlot(label: "second", derivation: .cheap))

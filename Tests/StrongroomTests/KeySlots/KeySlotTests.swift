@@ -127,11 +127,11 @@ struct KeySlotTests {
     @Test("takes a change of passphrase of two derivations, the opening included")
     func derivationsOfChange() throws {
         try makeSlots(path, "first").close()
-        let deriver = KeySlotDeriver(), files = KeyFiles(database: path)
+        let deriver = KeySlotDeriver(), files = SlotFiles(database: path)
         let old = try SecretBytes(copying: Array("first".utf8)), new = try SecretBytes(copying: Array("second".utf8))
         let file = try #require(try files.read(.current))
         let dataKey = try file.unlock(old, preferred: nil, deriver).dataKey
-        let draft = try KeyFileDraft(of: file, dataKey: dataKey, deriver: deriver)
+        let draft = try SlotFileDraft(of: file, dataKey: dataKey, deriver: deriver)
             .changing("first", to: { NewKeySlot(label: $0.label, derivation: .cheap) }, new)
         _ = try files.changing { try draft.publish($0, as: .current) }
         #expect(deriver.runCount == 2)

@@ -76,7 +76,7 @@ struct KeySlotTruthTests {
         var configuration = Configuration.slots("first")
         configuration.encryption?.keySlots.leastEpoch = first
         try DatabaseQueue(path: path, configuration: configuration).close()
-        #expect(second > 1_700_000_000_000_000 && second < KeyFile.largestEpoch)
+        #expect(second > 1_700_000_000_000_000 && second < SlotFile.largestEpoch)
     }
 
     @Test("A second renewal waits for the readers of the first one, and reports no forgery")
@@ -97,7 +97,7 @@ struct KeySlotTruthTests {
 
     // MARK: - What is beside the database
 
-    @Test("A wrong key beside no key file names the one that a database with slots has")
+    @Test("A wrong key beside no slot file names the one that a database with slots has")
     func missing() throws {
         try makeSlots(path, "first").close()
         try FileManager.default.moveItem(atPath: path + "-keys", toPath: folder.path("kept"))
@@ -110,7 +110,7 @@ struct KeySlotTruthTests {
         #expect(wrong?.reason == .wrongKey && wrong?.recoverySuggestion == nil)
     }
 
-    @Test("A backup from before the slots opens beside today's key file, which stays")
+    @Test("A backup from before the slots opens beside today's slot file, which stays")
     func backupFromBefore() throws {
         try makePlain(path)
         try copy(path, to: folder.path("backup"))
@@ -123,15 +123,15 @@ struct KeySlotTruthTests {
         let restored = try DatabaseQueue(path: path, configuration: plain)
         #expect(try restored.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
         let error = #expect(throws: DatabaseError.self) { try restored.rotateKey(to: .passphrase("third")) }
-        #expect(error?.reason == .foreignKeyFile)
+        #expect(error?.reason == .foreignSlotFile)
         try restored.close()
-        #expect(reason { _ = try value(path, "second") } == .foreignKeyFile)
+        #expect(reason { _ = try value(path, "second") } == .foreignSlotFile)
         #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-keys")) == keys)
     }
 
     @Test(
-        "A key file from before a renewal is no wrong key", arguments: [nil, PlaintextHeader()], ["first", "second"])
-    func olderKeyFile(header: PlaintextHeader?, passphrase: String) throws {
+        "A slot file from before a renewal is no wrong key", arguments: [nil, PlaintextHeader()], ["first", "second"])
+    func olderSlotFile(header: PlaintextHeader?, passphrase: String) throws {
         var configuration = Configuration.slots("first", creating: true)
         configuration.encryption?.plaintextHeader = header
         let pool = try DatabasePool(path: path, configuration: configuration)
@@ -142,7 +142,7 @@ struct KeySlotTruthTests {
         try pool.close()
         #expect(try value(path, passphrase) == 1)
         try Data(before).write(to: URL(fileURLWithPath: path + "-keys"))
-        #expect(reason { _ = try value(path, passphrase) } == .foreignKeyFile)
+        #expect(reason { _ = try value(path, passphrase) } == .foreignSlotFile)
     }
 
     // MARK: - Beside a change
@@ -169,6 +169,46 @@ struct KeySlotTruthTests {
                 turn, { Unmanaged<Turn>.fromOpaque($0!).takeUnretainedValue().act() }, moment.context)
             let result = Result { () throws -> Int? in
                 try DatabaseFile.reading(path: path, encryption: plain.encryption) { _ in 1 }
+            }
+            let count = strongroom_turns_end()
+            if case .failure(let error as DatabaseError) = result {
+                #expect(error.resultCode == .SQLITE_BUSY, "turn \(turn): \(error)")
+            }
+            if count <= turn { break }
+        }
+        #expect(changes > 0)
+    }
+
+    /// A way to open a database for writing.
+    enum Opening: CaseIterable { case queue, pool }
+
+    @Test(
+        "A queue or pool that opens during a change of slots, at any of its locks, opens the database",
+        .timeLimit(.minutes(5)),
+        arguments: [false, true], Opening.allCases)
+    func openedMeanwhile(hadSlots: Bool, opening: Opening) throws {
+        strongroom_faults_install()
+        let model = folder.path("model")
+        try makePlain(model)
+        try change(model, hasSlots: false, journalMode: "wal")
+        if hadSlots { try change(model, hasSlots: true, journalMode: "wal") }
+        var changes = 0, configuration = plain
+        configuration.journalMode = .wal
+        configuration.busyMode = .timeout(5)
+        let step = Form.step(3, "locks of an opening at which another connection changes the slots")
+        for turn in stride(from: Int64(0), to: 90, by: Int64.Stride(step)) {
+            let path = folder.path("\(turn)")
+            try copy(model, to: path)
+            let moment = Turn {
+                if (try? self.change(path, hasSlots: !hadSlots, journalMode: nil)) != nil { changes += 1 }
+            }
+            strongroom_turns_begin(
+                turn, { Unmanaged<Turn>.fromOpaque($0!).takeUnretainedValue().act() }, moment.context)
+            let result = Result { () throws -> Void in
+                switch opening {
+                case .queue: try DatabaseQueue(path: path, configuration: configuration).close()
+                case .pool: try DatabasePool(path: path, configuration: configuration).close()
+                }
             }
             let count = strongroom_turns_end()
             if case .failure(let error as DatabaseError) = result {

@@ -11,7 +11,7 @@ typealias DatabaseFiles = [String: Data]
 struct FileMutation {
     private static let names =
         ["", "-wal", "-journal", "-shm"] + SaltFile.Role.allCases.map(\.rawValue)
-        + KeyFiles.Role.allCases.map(\.rawValue)
+        + SlotFiles.Role.allCases.map(\.rawValue)
 
     /// Changes one to four things. `others` are the files of other databases, which may be mistaken for these.
     static func mutate(_ files: inout DatabaseFiles, others: [DatabaseFiles], using random: inout SeededGenerator) {

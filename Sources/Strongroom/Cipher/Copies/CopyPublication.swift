@@ -1,10 +1,10 @@
 import Foundation
 
-/// The naming of a finished copy, together with its salt and its key file, in the folder beside its own.
+/// The naming of a finished copy, together with its salt and its slot file, in the folder beside its own.
 ///
 /// At every instant the name leads to a whole database, or to none. The salt is written first: without it, a database
 /// with a plaintext header can't be opened. Beside a database that is to be replaced, the salt joins the former ones,
-/// and the key file takes the place of that of a rotation in progress: opening finds the one that fits, and ends the
+/// and the slot file takes the place of that of a rotation in progress: opening finds the one that fits, and ends the
 /// publication as it ends a rotation.
 ///
 /// A record beside the copy names the destination. With it, the next copy undoes what a killed process has begun, or
@@ -14,8 +14,8 @@ struct CopyPublication {
     private let copy: String
     private let destination: String
 
-    private var own: KeyFiles { KeyFiles(database: copy) }
-    private var files: KeyFiles { KeyFiles(database: destination) }
+    private var own: SlotFiles { SlotFiles(database: copy) }
+    private var files: SlotFiles { SlotFiles(database: destination) }
 
     init(of copy: String, as destination: String) {
         (self.copy, self.destination) = (copy, destination)
@@ -30,7 +30,7 @@ struct CopyPublication {
         try writeRecord()
         let salt = try giveSalt()
         do {
-            let hasKeys = try giveKeyFile()
+            let hasKeys = try giveSlotFile()
             do {
                 try move()
             } catch {
@@ -77,8 +77,8 @@ struct CopyPublication {
         return salt
     }
 
-    /// Writes the key file beside the destination, where there must be none. False without one.
-    private func giveKeyFile() throws -> Bool {
+    /// Writes the slot file beside the destination, where there must be none. False without one.
+    private func giveSlotFile() throws -> Bool {
         guard let file = try own.read(.current) else { return false }
         try files.changing { change in
             guard !files.exists(.current) else { throw DatabaseError.taken(files.path(.current)) }
@@ -98,10 +98,10 @@ struct CopyPublication {
 
     // MARK: - The end
 
-    /// Makes the key file of the copy, which has its name, the only one.
+    /// Makes the slot file of the copy, which has its name, the only one.
     ///
-    /// - parameter former: the key file of the replaced database, if the copy has none.
-    private func finish(_ next: KeyFile?, former: KeyFile?) throws {
+    /// - parameter former: the slot file of the replaced database, if the copy has none.
+    private func finish(_ next: SlotFile?, former: SlotFile?) throws {
         if next != nil || former != nil {
             try files.changing { change in
                 // A process that has opened the database may have done it.
@@ -122,7 +122,7 @@ struct CopyPublication {
             try? SaltFile.removeSalt(of: destination, madeFor: copy)
         }
         guard own.exists(.current) else { return }
-        let role: KeyFiles.Role = NamedFile.exists(destination) ? .rotation : .current
+        let role: SlotFiles.Role = NamedFile.exists(destination) ? .rotation : .current
         files.removeLeftOvers()
         if NamedFile.isOwn(files.path(role)) { try? files.removeKeys(madeFor: own, as: role) }
     }
@@ -139,14 +139,14 @@ struct CopyPublication {
         let publication = CopyPublication(of: copy, as: folder + "/" + name)
         guard !NamedFile.exists(copy) else { return publication.undo() }
         guard NamedFile.exists(publication.destination) else { return }
-        let former = (try? KeyFiles.read(copy + formerEnding)) ?? nil
+        let former = (try? SlotFiles.read(copy + formerEnding)) ?? nil
         try? publication.finish((try? publication.own.read(.current)) ?? nil, former: former)
     }
 
     private static let recordEnding = "-destination", formerEnding = "-former-keys"
 
-    /// Writes the name of the destination, and the key file that is to be removed, beside the copy.
-    private func writeRecord(former: KeyFile? = nil) throws {
+    /// Writes the name of the destination, and the slot file that is to be removed, beside the copy.
+    private func writeRecord(former: SlotFile? = nil) throws {
         guard former != nil || own.exists(.current) || SaltFile.exists(.permanent, of: copy) else { return }
         let name = NamedFile.name(of: destination)
         for (ending, text) in [(Self.recordEnding, Array(name.utf8)), (Self.formerEnding, former?.text ?? [])]
@@ -168,7 +168,7 @@ struct CopyPublication {
 
 extension DatabaseFile {
     /// Names a finished database, which no connection has open, in a folder beside its own, together with its salt and
-    /// its key file. It replaces a database only if `replace` does it, which renames it to the destination. After a
+    /// its slot file. It replaces a database only if `replace` does it, which renames it to the destination. After a
     /// failure all names are as before.
     ///
     /// - throws: `SQLITE_CANTOPEN` if a name is taken.

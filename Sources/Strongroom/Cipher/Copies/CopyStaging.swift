@@ -11,12 +11,31 @@ struct CopyStaging {
     let path: String
 
     init(beside destination: String) throws {
-        let parent = NamedFile.folder(of: destination)
+        try self.init(in: NamedFile.folder(of: destination), name: "copy")
+    }
+
+    /// Creates the folder of a backup, which is published as a whole. An empty record says that all files in it belong
+    /// to the backup.
+    ///
+    /// - parameter name: the name of the copy in the folder.
+    init(ofBackup name: String, in parent: String) throws {
+        try self.init(in: parent, name: name)
+        let error = StagedCopy.create(folder + "/" + Self.newRecordName, of: nil)
+        guard error == 0 else {
+            remove()
+            throw CopyStaging.failure("make a folder in \(parent)", error)
+        }
+    }
+
+    /// The names of the record of a backup, and of one that is not complete.
+    static let recordName = "strongroom-backup", newRecordName = "strongroom-backup-new"
+
+    private init(in parent: String, name: String) throws {
         let (error, folder, descriptor) = StagedCopy.makeFolder(in: parent)
-        guard error == 0 else { throw CopyStaging.failure("make a folder beside \(destination)", error) }
+        guard error == 0 else { throw CopyStaging.failure("make a folder in \(parent)", error) }
         self.folder = folder
         self.descriptor = descriptor
-        path = folder + "/copy"
+        path = folder + "/" + name
     }
 
     // MARK: - Left-overs
@@ -53,13 +72,28 @@ struct CopyStaging {
         guard error == 0 else { throw CopyStaging.failure("give a copy the mode of \(source)", error) }
     }
 
+    /// Gives the folder itself, with the copy, a name in its parent. Returns false if the name is taken. Afterwards the
+    /// copy is not under ``path`` any more, and ``release()`` ends the staging.
+    func publish(as name: String) throws -> Bool {
+        let destination = NamedFile.folder(of: folder) + "/" + name
+        let error = StagedCopy.publishFolder(folder, as: destination)
+        guard error == 0 || error == EEXIST else { throw CopyStaging.failure("name \(destination)", error) }
+        return error == 0
+    }
+
+    /// Releases the lock of a published folder.
+    func release() { StagedCopy.closeFolder(descriptor) }
+
     /// Removes the folder, with everything in it that has not got its name.
     func remove() {
         StagedCopy.removeFolder(folder, descriptor)
     }
 
+    /// Unlocks the folder, which a replacement still needs.
+    func leave() { StagedCopy.leaveFolder(descriptor) }
+
     static func failure(_ what: String, _ error: CInt) -> DatabaseError {
-        let code: ResultCode = error == ENOSPC ? .SQLITE_FULL : .SQLITE_CANTOPEN
+        let code: ResultCode = [ENOSPC, EDQUOT].contains(error) ? .SQLITE_FULL : .SQLITE_CANTOPEN
         return DatabaseError(resultCode: code, message: "can't \(what): \(String(cString: strerror(error)))")
     }
 }

@@ -21,7 +21,7 @@ extension Database {
     /// Either both databases are encrypted, each with its key, or neither is. If their pages differ in size or in the
     /// reserve for an HMAC, the rows are first written into a temporary database, which is encrypted with a random key,
     /// and its pages are copied. A new destination gets at most the mode of the source. At the end a new connection
-    /// opens it, which derives the key once more.
+    /// opens it from its files alone. No key is derived for that: the salt in the files is that of `destDb`.
     ///
     /// An interruption, a cancellation or a suspension of either database ends the backup between two pages.
     ///

@@ -17,13 +17,13 @@ extension Database {
     /// Writes a copy without unused pages, which is opened like the original.
     func vacuum(into filePath: String) throws {
         let progress = try CopyProgress(of: self, nil)
-        try DatabaseFile.make(filePath, as: ownEncryption, from: self, progress) { partial in
+        try DatabaseFile.make(filePath, as: ownEncryption, from: self, progress) { partial, keys in
             // SQLCipher's VACUUM INTO passes the key and the salt on, but not the format.
             if !cipher.isKeyed || cipher.derived?.settings.hasStandardPages == true && cipher.header == 0 {
                 try execute(sql: "VACUUM INTO ?", arguments: [partial])
                 return [:]
             }
-            return try DatabaseFile.withDatabase(partial, ownEncryption) {
+            return try DatabaseFile.withDatabase(partial, ownEncryption, keys) {
                 try ContentCopy(from: self, to: $0, progress: progress).run()
             }
         }
@@ -70,13 +70,14 @@ extension Database {
         }
     }
 
-    /// Opens the database as its user will: from its files alone, with a new connection and a newly derived key.
+    /// Opens the database as its user will: from its files alone, with a new connection. The salt is read from them. If
+    /// it is that of this connection, its key, which the passphrase and the salt determine, is not derived again.
     func requireOpensFromFiles() throws {
         guard isFileStored, let encryption = ownEncryption else { return }
         // In exclusive locking mode, no other connection can open it.
         guard try answer(to: "PRAGMA main.locking_mode") == "normal" else { return }
         do {
-            try requireOpening(encryption)
+            try requireOpening(encryption, cipher.keyring)
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
             throw DatabaseError(.SQLITE_CORRUPT, .damaged, "the copy was written, but can't be opened: \(error)")
         }

@@ -44,6 +44,7 @@ extension DatabaseFile {
         _ path: String, _ old: Encryption?, to destination: String, _ new: Encryption?,
         _ progress: ((EncryptionProgress) throws -> Void)?
     ) throws {
+        try Replacement.settle(realPath(destination))
         CopyStaging.removeLeftOvers(beside: destination)
         try requireAbsent(destination)
         try reading(path: path, encryption: old, busyTimeout: 5) { try copy($0, to: destination, new, progress) }
@@ -58,33 +59,42 @@ extension DatabaseFile {
         let copying = try CopyProgress(of: source, progress)
         try requireAbsent(destination)
         let new = try settled(new, forCopyOf: source, at: destination)
-        try make(destination, as: new, from: source, copying) { partial in
-            try withDatabase(partial, new) { try ContentCopy(from: source, to: $0, progress: copying).run() }
+        try make(destination, as: new, from: source, copying) { partial, keys in
+            try withDatabase(partial, new, keys) { try ContentCopy(from: source, to: $0, progress: copying).run() }
         }
     }
 
     /// Makes a copy with `write`, opens and verifies it as its user will, from its files alone, and gives it its name.
     ///
-    /// - parameter write: writes the copy, and returns the number of rows that each table must have.
+    /// - parameter write: writes the copy, and returns the number of rows that each table must have. A key that it
+    ///   derives for the salt of the copy is not derived again.
     static func make(
         _ destination: String, as encryption: Encryption?, from source: Database, _ progress: CopyProgress,
-        _ write: (_ path: String) throws -> [String: Int]
+        _ write: (_ path: String, _ keys: Keyring) throws -> [String: Int]
     ) throws {
         CopyStaging.removeLeftOvers(beside: destination)
         try requireAbsent(destination)
         let staging = try CopyStaging(beside: destination)
         defer { staging.remove() }
-        let keyFile = try encryption.flatMap { try source.keyFile(forCopyWith: $0.key) }
+        try fill(staging, as: encryption, from: source, progress, write)
+        try rename(staging.path, to: destination)
+    }
+
+    /// Makes a copy with `write`, and opens and verifies it as its user will, from its files alone. It gets no name.
+    static func fill(
+        _ staging: CopyStaging, as encryption: Encryption?, from source: Database, _ progress: CopyProgress,
+        _ write: (_ path: String, _ keys: Keyring) throws -> [String: Int]
+    ) throws {
+        let slotFile = try encryption.flatMap { try source.slotFile(forCopyWith: $0.key) }
         let original = source.isFileStored ? source.filePath : nil
         try staging.create(like: original, isEncrypted: encryption != nil)
-        let counts = try write(staging.path)
-        if let keyFile, let encryption { try keyFile.give(to: staging.path, encryption) }
-        try withDatabase(staging.path, encryption) { copy in
+        let keys = Keyring(), counts = try write(staging.path, keys)
+        if let slotFile, let encryption { try slotFile.give(to: staging.path, encryption) }
+        try withDatabase(staging.path, encryption, keys) { copy in
             try copy.stopping(by: progress) { try verify(copy, counts, progress) }
         }
         try progress.complete()
         try staging.copyMode(of: original)
-        try rename(staging.path, to: destination)
     }
 
     /// Removes what killed copies have left in a folder.
@@ -92,15 +102,22 @@ extension DatabaseFile {
         CopyStaging.removeLeftOvers(beside: folder + "/")
     }
 
+    /// Finishes or undoes what a killed restore or migration in place has left of the database. Each opening does.
+    package static func settleReplacement(of path: String) throws { try Replacement.settle(realPath(path)) }
+
     /// Throws if the file exists, or a file that SQLite or Strongroom would take for one of its sidecars.
     static func requireAbsent(_ path: String) throws {
         let companions = CompanionFile.withState.map { $0.path(of: path) }
         for file in [path] + companions where NamedFile.exists(file) { throw DatabaseError.taken(file) }
     }
 
-    /// Runs `body` with a connection that has what the user of the database has, and derives its key itself.
-    static func withDatabase<T>(_ path: String, _ encryption: Encryption?, _ body: (Database) throws -> T) throws -> T {
-        var configuration = Configuration()
+    /// Runs `body` with a connection that has what the user of the database has: its files and its key.
+    ///
+    /// - parameter keys: derived keys. One of them is used if the files have its salt.
+    static func withDatabase<T>(
+        _ path: String, _ encryption: Encryption?, _ keys: Keyring = Keyring(), _ body: (Database) throws -> T
+    ) throws -> T {
+        var configuration = Configuration().sharingKeys(keys)
         configuration.encryption = encryption
         configuration.foreignKeysEnabled = false
         configuration.busyMode = .timeout(5)
@@ -112,7 +129,8 @@ extension DatabaseFile {
         }
     }
 
-    private static func verify(_ database: Database, _ counts: [String: Int], _ progress: CopyProgress) throws {
+    /// Authenticates all pages, and checks the structure and the number of rows of each table.
+    static func verify(_ database: Database, _ counts: [String: Int], _ progress: CopyProgress) throws {
         try progress.check(completed: 0)
         let report = try database.integrityReport { try progress.check(completed: $0.completedPageCount) }
         guard (report.unauthenticPages ?? []).isEmpty, report.structureProblems.isEmpty else {

@@ -1,4 +1,4 @@
-// The keys and key files of copies.
+// The keys and slot files of copies.
 
 extension DatabaseFile {
     /// Returns the encryption of a copy, with the key that its store has for it.
@@ -15,38 +15,38 @@ extension DatabaseFile {
         guard let store = encryption.key.source.managed?.store else { return encryption }
         var encryption = encryption
         let managed = ManagedKey(store: store, path: realPath(destination))
-        encryption.key = try (managed.loaded() ?? managed.make { try KeyFiles(database: managed.path).requireNone() })
-            .key
+        encryption.key =
+            try managed.loaded()?.key ?? managed.make { try SlotFiles(database: managed.path).requireNone() }.key
         return encryption
     }
 }
 
 extension Database {
-    /// Returns the key file for a copy with `copyKey`. Nil if the copy gets a key other than the data key, or if there
+    /// Returns the slot file for a copy with `copyKey`. Nil if the copy gets a key other than the data key, or if there
     /// are no slots.
     ///
-    /// - throws: the errors of the key file, if a slot of it has opened the database: nothing else opens the copy.
-    func keyFile(forCopyWith copyKey: DatabaseKey) throws -> KeyFile? {
+    /// - throws: the errors of the slot file, if a slot of it has opened the database: nothing else opens the copy.
+    func slotFile(forCopyWith copyKey: DatabaseKey) throws -> SlotFile? {
         guard isFileStored, let source = cipher.key?.source, source.form == .raw, let derived = cipher.derived,
             copyKey.source.identity == source.identity
         else { return nil }
-        let files = KeyFiles(database: filePath)
+        let files = SlotFiles(database: filePath)
         guard let file = try files.read(for: derived.salt) else {
             guard source.slotID != nil else { return nil }
             let path = files.path(.current)
-            throw files.exists(.current) ? .foreignKeyFile(path) : DatabaseError.missingKeyFile(path)
+            throw files.exists(.current) ? .foreignSlotFile(path) : DatabaseError.missingSlotFile(path)
         }
-        guard try file.isAuthentic(with: derived.key) else { throw DatabaseError.forgedKeyFile }
+        guard try file.isAuthentic(with: derived.key) else { throw DatabaseError.forgedSlotFile }
         return file
     }
 }
 
-extension KeyFile {
-    /// Writes a key file with these slots beside a copy with the same data key.
+extension SlotFile {
+    /// Writes a slot file with these slots beside a copy with the same data key.
     func give(to copy: String, _ encryption: Encryption) throws {
         let derived = try DatabaseFile.withDatabase(copy, encryption) { $0.cipher.derived }
         guard let derived else { return }
-        let copied = try KeyFile(salt: derived.salt, epoch: epoch, entries: entries, dataKey: derived.key)
-        try KeyFiles(database: copy).changing { try $0.write(copied, as: .current) }
+        let copied = try SlotFile(salt: derived.salt, epoch: epoch, entries: entries, dataKey: derived.key)
+        try SlotFiles(database: copy).changing { try $0.write(copied, as: .current) }
     }
 }

@@ -41,6 +41,12 @@ final class CopyProgress {
 }
 
 extension Database {
+    /// Runs `body` while SQLite calls `check` in the middle of statements. An error of `check` stops them, and is
+    /// thrown.
+    package func stopping<T>(by check: @escaping () throws -> Void, _ body: () throws -> T) throws -> T {
+        try stopping(by: CopyProgress(of: self, pageCount: 0) { _ in try check() }, body)
+    }
+
     /// Runs `body` while SQLite calls `progress.check()` in the middle of statements. An error of the check stops them,
     /// and is thrown.
     func stopping<T>(by progress: CopyProgress, _ body: () throws -> T) throws -> T {

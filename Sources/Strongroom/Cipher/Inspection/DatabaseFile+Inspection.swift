@@ -31,13 +31,14 @@ extension DatabaseFile {
         public var salt: [UInt8]?
         /// A Boolean value that indicates whether there is a salt file beside the database.
         public var hasSaltFile: Bool
-        /// A Boolean value that indicates whether there is a key file beside the database. The secret of any of its
+        /// A Boolean value that indicates whether there is a slot file beside the database. The secret of any of its
         /// slots opens it.
-        public var hasKeyFile: Bool
-        /// The slots in the key file, which are not authenticated without a secret. Empty without a readable key file.
+        public var hasSlotFile: Bool
+        /// The slots in the slot file, which are not authenticated without a secret. Empty without a readable slot
+        /// file.
         public var keySlots: [KeySlot]
-        /// The problems of the key file that can be detected without a secret.
-        public var keyFileProblems: [KeyFileProblem]
+        /// The problems of the slot file that can be detected without a secret.
+        public var slotFileProblems: [SlotFileProblem]
         /// A Boolean value that indicates whether a change of key was interrupted, or is in progress. The next opening
         /// with either key finishes or discards it.
         public var isRotationPending: Bool
@@ -65,7 +66,7 @@ extension DatabaseFile {
     }
 
     /// Runs `body` with a connection that takes no lock, because nothing is read through it as a database.
-    private static func withUnusedConnection<T>(_ path: String, _ body: (Database) throws -> T) throws -> T {
+    static func withUnusedConnection<T>(_ path: String, _ body: (Database) throws -> T) throws -> T {
         var configuration = Configuration()
         configuration.readonly = true
         return try Database(path: path, description: "DatabaseFile.inspect", configuration: configuration)
@@ -87,9 +88,9 @@ extension DatabaseFile.Inspection {
             hasRollbackJournal: journal > 0,
             salt: kind == .encrypted ? header?.salt?.bytes : kind == .plaintextHeader ? file?.salt.bytes : nil,
             hasSaltFile: SaltFile.exists(.permanent, of: path),
-            hasKeyFile: KeyFiles(database: path).exists(.current),
-            keySlots: ((try? KeyFiles(database: path).read(.current)) ?? nil)?.slots ?? [],
-            keyFileProblems: KeyFileProblem.all(path, header),
-            isRotationPending: SaltFile.exists(.rotation, of: path) || KeyFiles(database: path).exists(.rotation))
+            hasSlotFile: SlotFiles(database: path).exists(.current),
+            keySlots: ((try? SlotFiles(database: path).read(.current)) ?? nil)?.slots ?? [],
+            slotFileProblems: SlotFileProblem.all(path, header),
+            isRotationPending: SaltFile.exists(.rotation, of: path) || SlotFiles(database: path).exists(.rotation))
     }
 }

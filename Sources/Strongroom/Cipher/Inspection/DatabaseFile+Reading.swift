@@ -36,7 +36,7 @@ extension DatabaseFile {
     private static func slotTraces(_ path: String) -> [[UInt8]] {
         let isRotating = SaltFile.exists(.rotation, of: path)
         let size = isRotating ? NamedFile.size(CompanionFile.log.path(of: path)) : 0
-        return KeyFiles(database: path).traces + [.permanent, .rotation].map { SaltFile.trace($0, of: path) }
+        return SlotFiles(database: path).traces + [.permanent, .rotation].map { SaltFile.trace($0, of: path) }
             + [Array("\(size)".utf8)]
     }
 }
@@ -70,16 +70,20 @@ extension Database {
 extension DatabaseFile {
     /// Checks every page of a database, its structure and its foreign keys. When it ends, the files are as before.
     ///
-    /// - parameter pagesOnly: true to omit the checks of structure and foreign keys.
+    /// - parameters:
+    ///   - pagesOnly: true to omit the checks of structure and foreign keys.
+    ///   - selection: the pages to authenticate. Default: all.
     package static func check(
-        path: String, encryption: Encryption?, pagesOnly: Bool = false,
+        path: String, encryption: Encryption?, pagesOnly: Bool = false, _ selection: PageSelection = .all,
         progress: ((EncryptionProgress) throws -> Void)? = nil
     ) throws -> IntegrityReport {
         try reading(path: path, encryption: encryption) { database in
             let watch = try CopyProgress(of: database, progress)
             try watch.check(completed: 0)
             let report = try database.stopping(by: watch) {
-                try database.integrityReport(pagesOnly: pagesOnly) { try watch.check(completed: $0.completedPageCount) }
+                try database.integrityReport(pagesOnly: pagesOnly, selection) {
+                    try watch.check(completed: $0.completedPageCount)
+                }
             }
             try watch.complete()
             return report

@@ -9,6 +9,10 @@ public struct IntegrityReport: Sendable, Equatable {
     public var foreignKeyProblems: [String]
     /// The number of pages in the database.
     public var pageCount: Int
+    /// The number of pages that were authenticated. All of them, unless a command has asked for a part.
+    package var authenticatedPageCount = 0
+    /// The marks of the pages, for the next check. Empty unless they were asked for.
+    package var marks = PageMarks()
 
     /// A Boolean value that indicates whether the check found no problem.
     public var isIntact: Bool {
@@ -19,16 +23,19 @@ public struct IntegrityReport: Sendable, Equatable {
 extension Database {
     /// Checks pages, structure and foreign keys, on a connection that has not read yet.
     func integrityReport(
-        pagesOnly: Bool = false, progress: ((EncryptionProgress) throws -> Void)? = nil
+        pagesOnly: Bool = false, _ selection: PageSelection = .all,
+        progress: ((EncryptionProgress) throws -> Void)? = nil
     ) throws -> IntegrityReport {
         let pages = try pageCount
         var report = IntegrityReport(
             unauthenticPages: nil, structureProblems: [], foreignKeyProblems: [], pageCount: pages)
         if let derived = cipher.derived, derived.settings.hmacAlgorithm != nil {
-            report.unauthenticPages = try PageAuthentication(self).badPages {
+            let pages = try PageAuthentication(self).authenticate(selection) {
                 try self.stops.check()
                 try progress?($0)
             }
+            (report.unauthenticPages, report.authenticatedPageCount) = (pages.bad, pages.count)
+            report.marks = pages.marks
         }
         if pagesOnly || report.unauthenticPages?.isEmpty == false { return report }
         report.structureProblems = try structureProblems()

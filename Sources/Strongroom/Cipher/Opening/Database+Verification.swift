@@ -2,8 +2,12 @@
 
 extension Database {
     /// Opens the database as its user will: from its files alone, by a connection that shares nothing with this one.
-    func requireOpening(_ encryption: Encryption, _ body: (Database) throws -> Void = { _ in }) throws {
-        var configuration = Configuration()
+    ///
+    /// - parameter keys: derived keys. One of them is used if the files have its salt. Default: none.
+    func requireOpening(
+        _ encryption: Encryption, _ keys: Keyring = Keyring(), _ body: (Database) throws -> Void = { _ in }
+    ) throws {
+        var configuration = Configuration().sharingKeys(keys)
         configuration.encryption = encryption
         // It does not finish pending changes.
         configuration.readonly = true

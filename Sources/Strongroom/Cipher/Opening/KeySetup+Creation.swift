@@ -7,10 +7,39 @@ extension KeySetup {
     /// The salt file stays if the database doesn't open without it. The next opening checks again.
     func endCreation() {
         guard cipher.creation.isPending, let size = try? database.fileSize(), size > 0 else { return }
+        withdrawUnusedKey()
+        guard cipher.creation.isPending else { return }
         guard (try? database.recovery.settleCreations()) != false, cipher.creation.isAnnounced else { return }
         cipher.creation.isAnnounced = false
         guard (try? opensFromFiles()) == true else { return }
         try? SaltFile.remove(.creation, of: database.filePath)
+    }
+
+    /// Removes the key that this connection has made from its store, if another connection has created the database
+    /// with another key. While no other process makes or changes keys, a new connection proves it.
+    private func withdrawUnusedKey() {
+        guard let (store, key) = cipher.creation.storedKey else { return }
+        cipher.creation.storedKey = nil
+        guard database.connection.commits == 0 else { return }
+        try? store.locked(milliseconds: 1000) {
+            guard try store.load(.current)?.hasSameBytes(as: key) == true, isForeign(to: key) else { return }
+            try store.remove(.current)
+        }
+    }
+
+    /// Returns true if a new connection refuses the key as a wrong one.
+    private func isForeign(to key: DatabaseKey) -> Bool {
+        var plain = Configuration()
+        plain.encryption = Encryption(key: key, settings: cipher.requested.settings)
+        plain.readonly = true
+        do {
+            let fresh = try Database(
+                path: database.filePath, description: database.description + ".verification", configuration: plain)
+            try fresh.withSoleAccess { try $0.setUpPlainly(derived: nil, header: 0) }
+            return false
+        } catch {
+            return (error as? DatabaseError)?.reason == .wrongKey
+        }
     }
 
     /// Returns true if a new connection, which has the key and the settings, finds the salt and the header by itself,

@@ -1,20 +1,20 @@
-// A database with key slots has a random key, which the key file beside it contains once for each secret. The secret of
-// a connection first opens one of the slots. From then on the connection has a raw key.
+// A database with key slots has a random key, which the slot file beside it contains once for each secret. The secret
+// of a connection first opens one of the slots. From then on the connection has a raw key.
 
 extension Database {
     /// Returns the key slots of the database, to list and change them.
     ///
-    /// - throws: `SQLITE_MISUSE` with the reason `unfitKeySlots` if the database has none; the errors of the key file.
+    /// - throws: `SQLITE_MISUSE` with the reason `unfitKeySlots` if the database has none; the errors of the slot file.
     public func keySlots() throws -> KeySlots {
         requireAccess()
         try keySetup.settlePendingKey()
         guard isFileStored, let derived = cipher.derived else { throw DatabaseError.noKeySlots(path) }
-        let files = KeyFiles(database: filePath)
+        let files = SlotFiles(database: filePath)
         if let file = try files.read(for: derived.salt) {
             let opened = file.slots.first { $0.id == cipher.key?.source.slotID }
             return try KeySlots(files, file, dataKey: derived.key, opened: opened)
         }
-        throw files.exists(.current) ? .foreignKeyFile(files.path(.current)) : DatabaseError.noKeySlots(path)
+        throw files.exists(.current) ? .foreignSlotFile(files.path(.current)) : DatabaseError.noKeySlots(path)
     }
 }
 
@@ -47,6 +47,15 @@ extension KeySetup {
         return true
     }
 
+    /// Returns true if the secret of this connection may stand for another key by now: the files that decide on it have
+    /// changed since they were looked at, or its store has another key.
+    func isOvertaken() -> Bool {
+        guard database.isFileStored else { return false }
+        if let look = cipher.slotLook { return (try? slotTraces()).map { $0 != look.seen } ?? false }
+        let isManaged = configuration.encryption?.key.source.managed != nil
+        return isManaged && (try? database.keyProof.wasKeyChanged()) == true
+    }
+
     /// Sets the given key if there is a reason to try it again.
     private func prepareAnotherLook() throws -> Bool {
         guard let look = cipher.slotLook, look.count < SlotLook.most, database.isFileStored,
@@ -60,7 +69,7 @@ extension KeySetup {
 
     /// Returns the bytes that decide on the key that a secret stands for.
     private func slotTraces() throws -> [[UInt8]] {
-        let path = database.filePath, files = KeyFiles(database: path)
+        let path = database.filePath, files = SlotFiles(database: path)
         // The log is as long as the database while it is rotated, and has the key only then.
         let log = SaltFile.exists(.rotation, of: path) ? database.recovery.traceOfLog : []
         return [try database.fileHeader().salt?.bytes ?? [], log] + files.traces
@@ -70,7 +79,7 @@ extension KeySetup {
     private func unlock(
         _ given: DatabaseKey, _ requested: PlaintextHeader?, _ establish: () throws -> Void
     ) throws {
-        let files = KeyFiles(database: database.filePath), isEmpty = try database.hasNoPage()
+        let files = SlotFiles(database: database.filePath), isEmpty = try database.hasNoPage()
         let creating = isEmpty && !configuration.readonly ? slotOptions.creating : nil
         guard creating != nil || files.exists(.current) || files.exists(.rotation) else {
             try establish()
@@ -91,7 +100,7 @@ extension KeySetup {
                     try unlocking.useForCreation(creating)
                     try establish()
                 } catch {
-                    try? unlocking.removeForeignKeyFile()
+                    try? unlocking.removeForeignSlotFile()
                     throw error
                 }
                 guard cipher.gate != nil, try unlocking.giveUpCreation() else { return }
@@ -119,10 +128,10 @@ extension KeySetup {
     }
 }
 
-/// The unlocking of a key file for a connection.
+/// The unlocking of a slot file for a connection.
 private struct KeyUnlocking {
     let database: Database
-    let files: KeyFiles
+    let files: SlotFiles
     /// The key that was given to the connection.
     let given: DatabaseKey
     let secret: SecretBytes
@@ -132,11 +141,11 @@ private struct KeyUnlocking {
 
     // MARK: Using
 
-    /// Uses the key file of a database that is not being changed.
+    /// Uses the slot file of a database that is not being changed.
     ///
     /// - parameter salts: the salts that the database may have, the most likely one first.
-    /// - throws: `foreignKeyFile` if the file is for another data key.
-    func use(_ file: KeyFile, besides salts: [Salt], _ establish: () throws -> Void) throws {
+    /// - throws: `foreignSlotFile` if the file is for another data key.
+    func use(_ file: SlotFile, besides salts: [Salt], _ establish: () throws -> Void) throws {
         let isOwn = salts.first.map { $0 == file.salt } ?? true
         // With a plaintext header, its salt may be a former one.
         if isOwn || salts.contains(file.salt) {
@@ -153,51 +162,51 @@ private struct KeyUnlocking {
         database.cipher.key = given
         try establish()
         if database.cipher.gate == nil, try database.recovery.canRead() { return }
-        throw DatabaseError.foreignKeyFile(files.path(.current))
+        throw DatabaseError.foreignSlotFile(files.path(.current))
     }
 
     /// Sets the data key on this connection, and for those that share its keys.
-    func use(_ file: KeyFile) throws {
+    func use(_ file: SlotFile) throws {
         let key = try unlock(file)
         database.cipher.keyring.replace(given, by: key)
         database.cipher.key = key
     }
 
-    private func unlock(_ file: KeyFile) throws -> DatabaseKey {
-        if let least = options.leastEpoch, file.epoch < least { throw DatabaseError.olderKeyFile(file.epoch, least) }
+    private func unlock(_ file: SlotFile) throws -> DatabaseKey {
+        if let least = options.leastEpoch, file.epoch < least { throw DatabaseError.olderSlotFile(file.epoch, least) }
         let (dataKey, slot) = try file.unlock(secret, preferred: options.preferred, deriver)
         return DatabaseKey(source: KeySource(raw: dataKey, salt: nil, slotID: slot.id))
     }
 
-    /// Uses the salt and the data key of the key file for a new database. The key file is made before the database.
+    /// Uses the salt and the data key of the slot file for a new database. The slot file is made before the database.
     func useForCreation(_ new: NewKeySlot?) throws {
         try SaltFile.requireName(of: files.database)
-        guard let file = try files.read(.current) ?? new.flatMap(makeKeyFile) else { return }
+        guard let file = try files.read(.current) ?? new.flatMap(makeSlotFile) else { return }
         try use(file)
         database.cipher.creation.salt = file.salt
     }
 
-    /// Makes the key file, unless another connection has made it, or the database: nil for the latter.
-    private func makeKeyFile(_ new: NewKeySlot) throws -> KeyFile? {
+    /// Makes the slot file, unless another connection has made it, or the database: nil for the latter.
+    private func makeSlotFile(_ new: NewKeySlot) throws -> SlotFile? {
         try files.changing { change in
             if let file = try files.read(.current) { return file }
             return try database.hasNoPage() ? create(new, change) : nil
         }
     }
 
-    /// Removes the key file that this connection has made, if the first page has the salt of another creation.
-    func removeForeignKeyFile() throws {
-        guard let made = database.cipher.creation.keyFile, try !database.hasNoPage() else { return }
+    /// Removes the slot file that this connection has made, if the first page has the salt of another creation.
+    func removeForeignSlotFile() throws {
+        guard let made = database.cipher.creation.slotFile, try !database.hasNoPage() else { return }
         let header = try database.fileHeader()
         let salts =
             try header.hasPlaintextHeader
             ? SaltFile.readAll(.permanent, of: files.database).map(\.salt) : header.salt.map { [$0] } ?? [made.salt]
         guard !salts.contains(made.salt) else { return }
         try files.changing { if try files.read(.current) == made { try $0.remove(.current) } }
-        database.cipher.creation.keyFile = nil
+        database.cipher.creation.slotFile = nil
     }
 
-    /// Removes the key file that this connection has made for a database that has another key, and goes back to the
+    /// Removes the slot file that this connection has made for a database that has another key, and goes back to the
     /// given key. Returns false if there is nothing to give up.
     func giveUpCreation() throws -> Bool {
         guard let unlocked = database.cipher.key, unlocked.source.slotID != nil, try !database.hasNoPage() else {
@@ -210,13 +219,13 @@ private struct KeyUnlocking {
         return true
     }
 
-    private func create(_ new: NewKeySlot, _ change: KeyFiles.Change) throws -> KeyFile {
+    private func create(_ new: NewKeySlot, _ change: SlotFiles.Change) throws -> SlotFile {
         try new.validateForGivenSecret()
         let dataKey = try SecretBytes(randomCount: KeySource.rawCount)
-        let draft = try KeyFileDraft(salt: .random(), dataKey: dataKey, deriver: deriver)
+        let draft = try SlotFileDraft(salt: .random(), dataKey: dataKey, deriver: deriver)
         let file = try draft.adding(new, secret).publish(change, as: .current)
-        database.cipher.creation.keyFile = file
-        // The database may have been created during the derivation: then there is the key file to remove.
+        database.cipher.creation.slotFile = file
+        // The database may have been created during the derivation: then there is the slot file to remove.
         database.saltSearch.beginCreation()
         return file
     }
@@ -228,7 +237,7 @@ private struct KeyUnlocking {
     func useFirstReadable(_ establish: () throws -> Void) throws {
         var failure: (any Error)?
         let hasFile = files.exists(.current)
-        let unlocked = [KeyFiles.Role.rotation, .current].map { role in { try files.read(role).map(unlock) } }
+        let unlocked = [SlotFiles.Role.rotation, .current].map { role in { try files.read(role).map(unlock) } }
         for candidate in unlocked + [{ given }] {
             do {
                 guard let key = try candidate() else { continue }
@@ -250,6 +259,6 @@ extension DatabaseError {
     /// True if another key may open the database.
     fileprivate var isAboutKeys: Bool {
         resultCode == .SQLITE_NOTADB || resultCode == .SQLITE_CORRUPT || reason == .weakKeyCost
-            || reason == .excessiveKeyCost || reason == .forgedKeyFile || reason == .olderKeyFile
+            || reason == .excessiveKeyCost || reason == .forgedSlotFile || reason == .olderSlotFile
     }
 }

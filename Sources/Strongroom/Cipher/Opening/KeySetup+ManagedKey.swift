@@ -38,7 +38,11 @@ extension KeySetup {
         {
             return (key, .former(former))
         }
-        found = try found ?? managed.make(requireAbsence)
+        if found == nil {
+            let made = try managed.make(requireAbsence)
+            if made.isNew { cipher.creation.storedKey = (managed, made.key) }
+            found = (made.key, made.entry)
+        }
         if try !configuration.readonly && database.hasNoPage() { try managed.claim() }
         return (found!.key, found!.entry == .current ? .current : .next)
     }
@@ -117,7 +121,7 @@ extension KeySetup {
                 database.filePath, because: "\(file) is not empty",
                 advice: "restore the database that it belongs to, or remove it")
         }
-        try KeyFiles(database: database.filePath).requireNone()
+        try SlotFiles(database: database.filePath).requireNone()
         guard configuration.readonly else { return }
         throw DatabaseError.missingKey(
             database.filePath, because: "the database is opened for reading only", advice: "create it first")

@@ -79,6 +79,7 @@ struct KeySetup {
     private func readFirst() throws {
         do {
             try database.keyProof.requireFittingKey()
+            try database.foreignLog.require()
             try database.requireNoTrace()
             if try !takeKey() { try database.readSchema() }
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode) {

@@ -47,13 +47,13 @@ private struct OpeningFailure {
             .SQLITE_NOTADB, .wrongKey, "wrong key\(salt), or not a database: \(path)", advice: adviceOnSlots)
     }
 
-    /// The name of the key file that is missing, if the database has slots: its pages don't tell.
+    /// The name of the slot file that is missing, if the database has slots: its pages don't tell.
     private var adviceOnSlots: String? {
-        let files = KeyFiles(database: database.filePath)
+        let files = SlotFiles(database: database.filePath)
         guard cipher.key?.source.form == .passphrase, !files.exists(.current), !files.exists(.rotation) else {
             return nil
         }
-        return "a database with key slots has a key file, and there is no \(files.path(.current)): restore it"
+        return "a database with key slots has a slot file, and there is no \(files.path(.current)): restore it"
     }
 
     private func withoutKey(_ error: DatabaseError, _ header: FileHeader) -> DatabaseError {

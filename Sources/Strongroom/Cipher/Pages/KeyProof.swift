@@ -77,8 +77,8 @@ struct KeyProof {
         return try hasOtherKeyInLog(than: PageFormat(derived, header: cipher.header)) || !keyFits()
     }
 
-    /// Returns the error for pages of another key. SQLite reports them as no database, as damage, as lack of memory, or
-    /// as a read-only file.
+    /// Returns the error for pages of another key. SQLite reports them as no database, or as damage, lack of memory or
+    /// a read-only file.
     func explanationOfChangedKey(_ code: CInt) -> DatabaseError? {
         let code = ResultCode(rawValue: code)
         // After a page 1 that can't be decrypted, SQLCipher 4.7 to 4.12 fail with SQLITE_NOMEM, and 4.19 refuses writes

@@ -18,36 +18,70 @@ struct PageAuthentication {
 
     /// Returns the numbers of the pages that SQLCipher did not write with the key, in order.
     func badPages(progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> [Int] {
+        try authenticate(.all, progress).bad
+    }
+
+    /// Authenticates a selection of pages.
+    func authenticate(
+        _ selection: PageSelection, _ progress: ((EncryptionProgress) throws -> Void)?
+    ) throws -> AuthenticatedPages {
         try database.readOnly {
             try database.beginTransaction(.deferred)
             defer { try? database.rollback() }
             try database.readSchema()
-            return try check(progress)
+            return try check(selection, progress)
         }
     }
 
-    private func check(_ progress: ((EncryptionProgress) throws -> Void)?) throws -> [Int] {
+    private func check(
+        _ selection: PageSelection, _ progress: ((EncryptionProgress) throws -> Void)?
+    ) throws -> AuthenticatedPages {
         let total = try database.pageCount
         // A damaged log may claim any number of pages: memory is only allocated for pages that exist.
         let present = try min(total, database.pagesInFiles(of: format.pageSize))
         let log = isWAL ? try LogIndex(database, pageSize: format.pageSize, pageCount: present) : LogIndex()
-        var batch = PageBatch(format), next = PageBatch(format)
-        func fill(_ batch: PageBatch, after last: Int) {
-            let numbers = (last + 1..<last + 1 + batch.capacity).prefix { $0 <= present }
-            batch.fill(numbers.filter { $0 != format.lockBytePage }) { read($0, log, into: $1) }
-        }
-        var bad: [Int] = []
-        fill(batch, after: 0)
-        while let last = batch.numbers.last {
-            for number in batch.suspects(while: { fill(next, after: last) })
-            where try !isAuthentic(number, log, batch[0]) {
-                bad.append(number)
+        var batch = PageBatch(format), next = PageBatch(format), result = AuthenticatedPages(), read = 0
+        func fill(_ batch: PageBatch) {
+            var numbers: [Int] = []
+            while numbers.count < batch.capacity, read < present {
+                read += 1
+                if read == format.lockBytePage {
+                    if selection.needsMarks { result.marks.append(0) }
+                    continue
+                }
+                let mark = selection.needsMarks ? self.mark(read, log) : nil
+                if let mark { result.marks.append(mark) }
+                if selection.contains(read, mark: mark) { numbers.append(read) }
             }
+            batch.fill(numbers) { self.read($0, log, into: $1) }
+        }
+        fill(batch)
+        while let last = batch.numbers.last {
+            for number in batch.suspects(while: { fill(next) })
+            where try !isAuthentic(number, log, batch[0]) {
+                result.bad.append(number)
+            }
+            result.count += batch.numbers.count
             try progress?(EncryptionProgress(completedPageCount: last, totalPageCount: total, phase: .checking))
             swap(&batch, &next)
         }
-        if present < total { bad.append(present + 1) }
-        return bad
+        if present < total { result.bad.append(present + 1) }
+        for number in result.bad { result.marks.forget(number) }
+        return result
+    }
+
+    /// Returns the mark of a page: the first bytes of its HMAC. Zero if it can't be read.
+    private func mark(_ number: Int, _ log: LogIndex) -> UInt64 {
+        var mark: UInt64 = 0
+        let offset = Int64(format.pageSize - format.reserve + 16)
+        let isRead = withUnsafeMutableBytes(of: &mark) { bytes in
+            if let frame = log.offset(of: number) {
+                return database.raw.readLog(at: frame + offset, into: bytes) == SQLITE_OK
+            }
+            let place = format.offset(of: number) + offset
+            return database.raw.readFile(of: "main", at: place, into: bytes) == SQLITE_OK
+        }
+        return isRead ? mark : 0
     }
 
     /// Reads a page from where the index has it. Returns false if it can't be read.

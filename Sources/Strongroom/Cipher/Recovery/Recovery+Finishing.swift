@@ -14,8 +14,8 @@ extension Recovery {
             try SaltFile.remove(.creation, of: database.filePath)
             cipher.creation.isAnnounced = false
             try SaltFile.removeUnfinished(.rotation, of: database.filePath)
-            KeyFiles(database: database.filePath).removeLeftOvers()
-            try announceForKeyFile()
+            SlotFiles(database: database.filePath).removeLeftOvers()
+            try announceForSlotFile()
             try finishRotation()
         } catch let error as DatabaseError
             where error.isOfSidecar || [.SQLITE_FULL, .SQLITE_IOERR].contains(error.resultCode)
@@ -46,7 +46,7 @@ extension Recovery {
             let isBeside = try cipher.saltOrigin != .caller || SaltFile.read(.permanent, of: database.filePath) != nil
             if cipher.header > 0, isBeside { try present.write(.permanent, of: database.filePath) }
         }
-        try settleKeyFiles(hasCommitted: hasCommitted, salt: present.salt)
+        try settleSlotFiles(hasCommitted: hasCommitted, salt: present.salt)
         try SaltFile.remove(.rotation, of: database.filePath)
         return true
     }
@@ -91,5 +91,5 @@ extension ResultCode {
 
 extension DatabaseError {
     /// True if a sidecar is the cause, and not a page.
-    fileprivate var isOfSidecar: Bool { [.unfitSaltFile, .unfitKeyFile, .damagedKeyFile].contains(reason) }
+    fileprivate var isOfSidecar: Bool { [.unfitSaltFile, .unfitSlotFile, .damagedSlotFile].contains(reason) }
 }

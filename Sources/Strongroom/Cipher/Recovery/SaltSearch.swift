@@ -85,7 +85,7 @@ struct SaltSearch {
         if size > 0 { try SaltFile.requireWritable(.permanent, of: database.filePath) }
         try SaltFile.requireName(of: database.filePath)
         cipher.creation.isAnnounced = true
-        // The key file has announced its salt. Whichever creation writes the first page wins.
+        // The slot file has announced its salt. Whichever creation writes the first page wins.
         let salt =
             try own ?? SaltFile(salt: .random(), header: size).agree(.creation, of: database.filePath).salt
         guard try database.hasNoPage() else {

@@ -1,4 +1,4 @@
-// The key file while the data key changes. The next key file is written beside the current one before a page changes,
+// The slot file while the data key changes. The next slot file is written beside the current one before a page changes,
 // and replaces it when no page of the former key is left. In between, the database determines which of them is valid.
 
 extension Rotation {
@@ -9,7 +9,7 @@ extension Rotation {
         let deriver = KeySlotDeriver()
         switch change {
         case .keeping(let keys, let droppingOthers):
-            let former = try authenticKeyFile(), kept = try former.entries(openedBy: keys, deriver)
+            let former = try authenticSlotFile(), kept = try former.entries(openedBy: keys, deriver)
             let dropped = former.slots.filter { slot in !kept.contains { $0.slot == slot } }
             guard droppingOthers || dropped.isEmpty else { throw DatabaseError.dropping(dropped) }
             return try rotateKey(
@@ -20,11 +20,11 @@ extension Rotation {
         case .creating(let slot, let secret):
             try slot.validateForGivenSecret()
             return try secret.withSlotSecret { secret in
-                let keyFile = KeyFileChange.replacing(former: nil) { try $0.adding(slot, secret) }
-                return try rotateKey(to: newDataKey(), keyFile, progress: progress)
+                let slotFile = SlotFileChange.replacing(former: nil) { try $0.adding(slot, secret) }
+                return try rotateKey(to: newDataKey(), slotFile, progress: progress)
             }
         case .removing(let key):
-            _ = try authenticKeyFile()
+            _ = try authenticSlotFile()
             return try rotateKey(to: key, .removing, progress: progress)
         }
     }
@@ -34,24 +34,24 @@ extension Rotation {
         return DatabaseKey(source: KeySource(raw: bytes, salt: nil, slotID: cipher.key?.source.slotID ?? ""))
     }
 
-    private func authenticKeyFile() throws -> KeyFile {
+    private func authenticSlotFile() throws -> SlotFile {
         let slots = try database.keySlots()
         // That of an earlier renewal is not the current one while readers use pages from before it.
-        let file = try KeyFiles(database: database.filePath).read(for: cipher.derived!.salt)
-        guard let file, try file.isAuthentic(with: slots.dataKey) else { throw DatabaseError.forgedKeyFile }
+        let file = try SlotFiles(database: database.filePath).read(for: cipher.derived!.salt)
+        guard let file, try file.isAuthentic(with: slots.dataKey) else { throw DatabaseError.forgedSlotFile }
         return file
     }
 
-    /// Throws if the key file does not allow the change.
-    func requireChangeable(_ change: KeyFileChange) throws {
-        let files = KeyFiles(database: database.filePath), hasFile = files.exists(.current)
+    /// Throws if the slot file does not allow the change.
+    func requireChangeable(_ change: SlotFileChange) throws {
+        let files = SlotFiles(database: database.filePath), hasFile = files.exists(.current)
         switch change {
         case .none:
             guard hasFile else { return }
             if try files.read(.current)?.salt != cipher.derived?.salt, !files.exists(.rotation),
                 cipher.key?.source.form == .passphrase
             {
-                throw DatabaseError.strayKeyFile(files.path(.current))
+                throw DatabaseError.straySlotFile(files.path(.current))
             }
             throw DatabaseError(
                 refusing: "\(database.path) has key slots",
@@ -70,11 +70,11 @@ extension Rotation {
         }
     }
 
-    /// Writes the next key file, under the write lock.
-    func announce(_ change: KeyFileChange, _ new: DerivedKey) throws {
+    /// Writes the next slot file, under the write lock.
+    func announce(_ change: SlotFileChange, _ new: DerivedKey) throws {
         guard case .replacing(let former, let entries) = change else { return }
-        let files = KeyFiles(database: database.filePath)
-        let draft = KeyFileDraft(
+        let files = SlotFiles(database: database.filePath)
+        let draft = SlotFileDraft(
             salt: new.salt, dataKey: new.key, deriver: KeySlotDeriver(), epoch: former?.epoch)
         let next = try entries(draft)
         try files.changing { change in
@@ -88,18 +88,18 @@ extension Rotation {
     }
 }
 
-extension KeyFile {
+extension SlotFile {
     fileprivate func isAuthentic(with key: DatabaseKey) throws -> Bool {
         try key.source.withSecret { try isAuthentic(with: $0) }
     }
 }
 
 extension DatabaseError {
-    /// The refusal for a database that has no slots, and the key file of another one.
-    fileprivate static func strayKeyFile(_ path: String) -> DatabaseError {
+    /// The refusal for a database that has no slots, and the slot file of another one.
+    fileprivate static func straySlotFile(_ path: String) -> DatabaseError {
         DatabaseError(
             refusing: "\(path) belongs to another database, or to this one at another time",
-            advice: "move it away: this database opens without it", reason: .foreignKeyFile)
+            advice: "move it away: this database opens without it", reason: .foreignSlotFile)
     }
 
     fileprivate static func dropping(_ slots: [KeySlot]) -> DatabaseError {

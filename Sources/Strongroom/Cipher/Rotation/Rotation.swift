@@ -59,12 +59,12 @@ struct Rotation {
     ///   other errors, the former key opens it.
     @discardableResult
     func rotateKey(
-        to key: DatabaseKey, _ keyFile: KeyFileChange = .none,
+        to key: DatabaseKey, _ slotFile: SlotFileChange = .none,
         progress: ((EncryptionProgress) throws -> Void)? = nil
     ) throws -> RotationOutcome {
         do {
             return try outsideOfUntouchedTransaction {
-                try database.withoutObservers { try changeKey(to: key, keyFile, progress: progress) }
+                try database.withoutObservers { try changeKey(to: key, slotFile, progress: progress) }
             }
         } catch let error as DatabaseError {
             // Failures after the change have a reason already.
@@ -73,20 +73,20 @@ struct Rotation {
     }
 
     private func changeKey(
-        to key: DatabaseKey, _ keyFile: KeyFileChange,
+        to key: DatabaseKey, _ slotFile: SlotFileChange,
         progress: ((EncryptionProgress) throws -> Void)?
     ) throws -> RotationOutcome {
-        let old = try requireRotatable(keyFile)
+        let old = try requireRotatable(slotFile)
         try stops.refuseLocks()
         if let (store, formerKeys) = key.source.managed {
-            return try renewKey(in: store, formerKeys) { try changeKey(to: $0, keyFile, progress: progress) }
+            return try renewKey(in: store, formerKeys) { try changeKey(to: $0, slotFile, progress: progress) }
         }
         let new = try newKey(key, replacing: old)
         let attempt = RotationAttempt(of: database, totalPageCount: try database.pageCount, progress: progress)
         var outcome = RotationOutcome.unfinished
         try database.check(RawConnection(database.openConnection).sync())
         try withWriteAheadLog {
-            try beginRotation(from: old, to: new, keyFile)
+            try beginRotation(from: old, to: new, slotFile)
             let report = try rewritePages(from: old, to: new, attempt)
             guard report.isCommitted else { throw stops.closing { failure(report, attempt, from: old) } }
             cipher.changeKey(to: key, new)
@@ -173,7 +173,7 @@ struct Rotation {
 
     // MARK: - Before
 
-    private func requireRotatable(_ keyFile: KeyFileChange) throws -> DerivedKey {
+    private func requireRotatable(_ slotFile: SlotFileChange) throws -> DerivedKey {
         database.requireAccess()
         guard let derived = cipher.derived, database.isFileStored else {
             throw DatabaseError(
@@ -189,7 +189,7 @@ struct Rotation {
             throw DatabaseError(.SQLITE_READONLY, refusing: "a read-only connection can't change the key")
         }
         try SaltFile.requireWritable(.rotation, of: database.filePath)
-        try requireChangeable(keyFile)
+        try requireChangeable(slotFile)
         // With a plaintext header, the new salt ends up in this file.
         if cipher.header > 0 { try SaltFile.requireWritable(.permanent, of: database.filePath) }
         try database.requireSingleName()
@@ -209,7 +209,7 @@ struct Rotation {
     }
 
     /// Takes the write lock and writes the new salt beside the file.
-    private func beginRotation(from old: DerivedKey, to new: DerivedKey, _ keyFile: KeyFileChange) throws {
+    private func beginRotation(from old: DerivedKey, to new: DerivedKey, _ slotFile: SlotFileChange) throws {
         // Finishes an earlier rotation: the file can hold one pending salt only.
         try database.recovery.finishRotation(waits: true)
         try requireRoom()
@@ -224,7 +224,7 @@ struct Rotation {
                     reason: .checkpointPending)
             }
             try SaltFile(salt: new.salt, header: cipher.header).write(.rotation, of: database.filePath)
-            try announce(keyFile, new)
+            try announce(slotFile, new)
         } catch {
             _ = database.raw.cancelRekey(rollback)
             throw error

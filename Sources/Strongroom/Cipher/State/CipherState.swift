@@ -95,18 +95,21 @@ struct RequestedFormat {
 
 /// The creation of a database by this connection.
 struct Creation {
-    /// The salt of the key file, with which the database is to be created.
+    /// The salt of the slot file, with which the database is to be created.
     var salt: Salt?
     /// True if the file was empty, and the salt for its creation is in a file beside it until the first commit.
     var isAnnounced = false
-    /// The key file that this connection has made for the database.
-    var keyFile: KeyFile?
+    /// The slot file that this connection has made for the database.
+    var slotFile: SlotFile?
     /// The files that were not beside the empty database. If they are there after the first commit, they may be those
     /// of a creation that came too late. Nil if this connection creates no database.
     var absent: Set<CompanionFile>?
 
+    /// The key that this connection has made for the database, and stored.
+    var storedKey: (store: ManagedKey, key: DatabaseKey)?
+
     /// True if the first commit has something to settle.
-    var isPending: Bool { isAnnounced || absent != nil }
+    var isPending: Bool { isAnnounced || absent != nil || storedKey != nil }
 }
 
 /// The files that a connection has looked at for its key.

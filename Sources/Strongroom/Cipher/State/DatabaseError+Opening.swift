@@ -28,7 +28,10 @@ extension DatabaseError {
     static func otherFormat(_ path: String, version: Int) -> DatabaseError {
         DatabaseError(
             .SQLITE_NOTADB, version < 4 ? .olderFormat : .newerFormat, "\(path) has the SQLCipher \(version) format",
-            advice: "migrate it with DatabaseFile.migrate(path:to:from:), or set CipherSettings.sqlcipher\(version)",
+            advice: """
+                migrate it with DatabaseFile.migrateInPlace(path:from:) or Configuration.olderFormats, or set \
+                CipherSettings.sqlcipher\(version)
+                """,
             formatVersion: version)
     }
 

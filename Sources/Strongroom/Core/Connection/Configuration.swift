@@ -36,6 +36,10 @@ public struct Configuration: Sendable {
     /// The encryption of the database. Nil, the default, for clear text, and if ``prepareDatabase(_:)`` sets the key.
     public var encryption: Encryption?
 
+    /// The treatment of a database that has the format of an older SQLCipher, for example at the first start after an
+    /// update of an application. Default: `.refuse`.
+    public var olderFormats: OlderFormatPolicy = .refuse
+
     /// The permissions of the file of a new encrypted database, whatever the process's `umask`. Its log, its journal
     /// and its sidecars have the same. Default: `0o600`, for its owner only. It has no effect on files that exist, and
     /// none on databases in clear text, whose permissions follow the `umask`.
@@ -127,6 +131,20 @@ public struct Configuration: Sendable {
 
     /// Creates the default configuration.
     public init() {}
+
+    /// The treatment of a database that has the format of SQLCipher 1, 2 or 3.
+    public enum OlderFormatPolicy: Sendable {
+        /// Opening fails with the reason ``DatabaseError/Reason/olderFormat``, and nothing changes.
+        case refuse
+
+        /// Opening for writing migrates the database in its place, as
+        /// ``DatabaseFile/migrateInPlace(path:from:as:progress:)`` does, and then opens it. It needs
+        /// ``Configuration/encryption`` with the key of the database and the format that it is to have, and pages of
+        /// the usual size of the former format. Connections that only read refuse.
+        ///
+        /// `progress` is called on the thread that opens the database.
+        case migrate(progress: (@Sendable (EncryptionProgress) -> Void)? = nil)
+    }
 
     /// The journal of writable connections.
     public enum JournalModeConfiguration: Sendable {

@@ -55,6 +55,7 @@ public final class Database {
         ErrorLog.connect()
         let uri = SQLiteURI(path: path)
         if uri?.carriesKey == true { throw DatabaseError.keyInURI }
+        if let file = NamedFile.databasePath(of: path) { try Replacement.settle(file) }
         try configuration.requireCreatable(path)
         let (name, flags) = configuration.opening(path)
         let (code, opened, message) = ConnectionHandle.open(name, flags: SQLITE_OPEN_NOMUTEX | flags, vfs: uri?.vfs)

@@ -45,6 +45,9 @@ public final class Row {
     /// The most recent decoder of the row, whose type its owner knows. It is used for all rows of a cursor.
     var decoder: AnyObject?
 
+    /// The positions of the columns of the most recent record that reads by position.
+    @usableFromInline @exclusivity(unchecked) var positions: ColumnPositions?
+
     /// The rows that further queries fetched for this one.
     private var prefetched: PrefetchedRowsView?
 

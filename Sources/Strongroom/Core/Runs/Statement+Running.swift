@@ -18,6 +18,18 @@ extension Statement {
         try end(stepToEnd(from: begin()))
     }
 
+    /// Runs the statement to its end with a value for each parameter. The statement only keeps those that SQLite has
+    /// copied. The arguments of errors are copies.
+    func run(lending values: UnsafeBufferPointer<DatabaseValue>) throws {
+        prepareForBinding()
+        if !boundArguments.isEmpty { boundArguments = StatementArguments() }
+        lacksArguments = !parameterNames.isEmpty
+        lentArguments = values
+        defer { lentArguments = nil }
+        try bind(values)
+        try run()
+    }
+
     /// Runs up to the first row, and returns the result of `read` for it. Nil if there is none.
     ///
     /// A statement that writes runs to its end: an error of `read` does not undo its changes.

@@ -13,7 +13,7 @@ public final class StatementRun {
 
     @usableFromInline
     enum Phase {
-        case ready, stepping, done, failed
+        case ready, stepping, counting, done, failed
     }
 
     var isDone: Bool { phase == .done || phase == .failed }
@@ -64,11 +64,15 @@ public final class StatementRun {
         return try lastStep(code)
     }
 
+    /// The number of rows that a restricted statement may still return.
+    private var rowsLeft = 0
+
     @usableFromInline
     func firstStep() throws -> Bool {
         // A run that ended with its access has not reached the end of its rows.
         if !connection.hasAccess { noAccess() }
         guard phase == .ready else {
+            if phase == .counting { return try countedStep() }
             if let failure { throw failure }
             return false
         }
@@ -83,7 +87,25 @@ public final class StatementRun {
         guard code == StepCode.row else { return try lastStep(code) }
         statement.forgetColumnsIfRecompiled()
         phase = .stepping
+        if let restriction = statement.restriction {
+            phase = .counting
+            rowsLeft = restriction.maximumRowCount - 1
+        }
         return true
+    }
+
+    /// Moves to the next row of a restricted statement.
+    private func countedStep() throws -> Bool {
+        let code = RawStatement(sqliteStatement).step()
+        guard code == StepCode.row else { return try lastStep(code) }
+        guard rowsLeft == 0, let restriction = statement.restriction else {
+            rowsLeft -= 1
+            return true
+        }
+        finish()
+        let error = restriction.rowOverrun(of: statement.showableSQL)
+        fail(error)
+        throw error
     }
 
     @usableFromInline
@@ -126,7 +148,7 @@ public final class StatementRun {
     /// Ends the run at its current row.
     func finish() {
         switch phase {
-        case .stepping:
+        case .stepping, .counting:
             detach()
             statement.abandon()
         case .ready: detach()
@@ -179,8 +201,15 @@ struct StatementRuns {
     /// The first run that has returned a row.
     var firstStepping: StatementRun? {
         var run = first
-        while let each = run, each.phase != .stepping { run = each.next }
+        while let each = run, each.phase != .stepping, each.phase != .counting { run = each.next }
         return run
+    }
+}
+
+extension Statement {
+    /// The restriction of the access, if the statement was compiled for it.
+    fileprivate var restriction: (any StatementRestriction)? {
+        compilation.restriction == 0 ? nil : database.authorizer.restriction
     }
 }
 

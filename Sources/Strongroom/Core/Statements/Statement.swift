@@ -52,10 +52,13 @@ public final class Statement {
     /// The run of a cursor without one of its own. Released when the run ends, because it holds the statement.
     var cursorRun: StatementRun?
 
-    @exclusivity(unchecked) private var boundArguments = StatementArguments()
+    @exclusivity(unchecked) var boundArguments = StatementArguments()
+
+    /// The arguments of a run that only borrows them.
+    @exclusivity(unchecked) var lentArguments: UnsafeBufferPointer<DatabaseValue>?
 
     /// True if the statement has parameters that were not set.
-    @exclusivity(unchecked) private var lacksArguments: Bool
+    @exclusivity(unchecked) var lacksArguments: Bool
     private var columnsIfRead: RowColumns?
     private var reprepareCount: CInt = 0
     private var renewedCompilation: StatementCompilation?
@@ -152,7 +155,7 @@ public final class Statement {
 
     /// The arguments. Setting them is a fatal error if they don't fit. See ``setArguments(_:)``.
     public var arguments: StatementArguments {
-        get { boundArguments }
+        get { lentArguments.map { StatementArguments(values: Array($0)) } ?? boundArguments }
         set {
             do {
                 try setArguments(newValue)
@@ -220,10 +223,14 @@ public final class Statement {
     }
 
     /// Clears large arguments before the statement is cached.
-    func forgetLargeArguments() {
-        guard hasLargeArguments else { return }
+    ///
+    /// Returns true if there were any.
+    @discardableResult
+    func forgetLargeArguments() -> Bool {
+        guard hasLargeArguments else { return false }
         hasLargeArguments = false
         forgetArguments()
+        return true
     }
 
     /// Returns the values of the parameters, in their order.
@@ -244,7 +251,7 @@ public final class Statement {
     }
 
     /// Ends a former run, because its rows depend on the former arguments.
-    private func prepareForBinding() {
+    func prepareForBinding() {
         requireAccess()
         if let currentRun { return currentRun.invalidate() }
         // All runs of the library end with a reset. `bind` detects a program that steps the raw statement; without
@@ -253,19 +260,22 @@ public final class Statement {
     }
 
     private func bind(_ values: [DatabaseValue]) throws {
+        try values.withUnsafeBufferPointer(bind)
+    }
+
+    /// Binds a value to each parameter.
+    func bind(_ values: UnsafeBufferPointer<DatabaseValue>) throws {
         if regionNarrowing != nil { regionNarrowing = nil }
-        try values.withUnsafeBufferPointer { bound in
-            for index in bound.indices {
-                let position = CInt(truncatingIfNeeded: index + 1)
-                var code = bind(bound[index], at: position)
-                if code == SQLITE_MISUSE {
-                    // The program has stepped the raw statement. A reset returns the result of the last step, which is
-                    // the program's.
-                    raw.reset()
-                    code = bind(bound[index], at: position)
-                }
-                if code != SQLITE_OK { throw bindingError(code, values) }
+        for index in 0..<values.count {
+            let position = CInt(truncatingIfNeeded: index + 1), value = values.baseAddress! + index
+            var code = bind(value, at: position)
+            if code == SQLITE_MISUSE {
+                // The program has stepped the raw statement. A reset returns the result of the last step, which is the
+                // program's.
+                raw.reset()
+                code = bind(value, at: position)
             }
+            if code != SQLITE_OK { throw bindingError(code, values) }
         }
         for position in patternParameters where values[Int(position) - 1].isNull {
             let code = PatternParameters.matchingNothing.bind(to: sqliteStatement, at: position)
@@ -274,15 +284,16 @@ public final class Statement {
     }
 
     @inline(__always)
-    private func bind(_ value: DatabaseValue, at position: CInt) -> CInt {
-        // Numbers, which are the most frequent values, without a call.
-        switch value.storage {
-        case .int64(let number): return StatementParameter(sqliteStatement, position).bind(number)
-        case .double(let number): return StatementParameter(sqliteStatement, position).bind(number)
-        default:
-            if value.isLarge { hasLargeArguments = true }
-            return value.bind(to: sqliteStatement, at: position)
+    private func bind(_ value: UnsafePointer<DatabaseValue>, at position: CInt) -> CInt {
+        // Numbers, which are the most frequent values, without a call and without a copy.
+        if case .int64(let number) = value.pointee.storage {
+            return StatementParameter(sqliteStatement, position).bind(number)
         }
+        if case .double(let number) = value.pointee.storage {
+            return StatementParameter(sqliteStatement, position).bind(number)
+        }
+        if value.pointee.isLarge { hasLargeArguments = true }
+        return value.pointee.bind(to: sqliteStatement, at: position)
     }
 
     /// Binds the only argument.
@@ -302,9 +313,9 @@ public final class Statement {
     }
 
     /// Clears all parameters, and returns the error.
-    private func bindingError(_ code: CInt, _ values: [DatabaseValue]) -> DatabaseError {
+    private func bindingError(_ code: CInt, _ values: UnsafeBufferPointer<DatabaseValue>) -> DatabaseError {
         let failure = error(
-            DatabaseError(code, on: database.sqliteConnection), arguments: StatementArguments(values: values))
+            DatabaseError(code, on: database.sqliteConnection), arguments: StatementArguments(values: Array(values)))
         forgetArguments()
         return failure
     }
@@ -325,7 +336,11 @@ public final class Statement {
 
     /// Returns the error for `code`, with the statement's SQL and arguments.
     func error(_ code: CInt) -> DatabaseError {
-        error(database.parts.explanation(of: code, in: database) ?? DatabaseError(code, on: raw.connection))
+        if let explanation = database.parts.explanation(of: code, in: database) { return error(explanation) }
+        let hidesMessage = compilation.readsForOwner
+        return error(
+            hidesMessage
+                ? DatabaseError(resultCode: ResultCode(rawValue: code)) : DatabaseError(code, on: raw.connection))
     }
 
     /// Returns an error as that of this statement.
@@ -335,7 +350,7 @@ public final class Statement {
         let hidesMessage = hidesArguments && error.message.map(SQLText.containsKey) == true
         return error.executing(
             showableSQL,
-            arguments: hidesArguments ? nil : arguments ?? boundArguments,
+            arguments: hidesArguments ? nil : arguments ?? self.arguments,
             publicStatementArguments: database.configuration.publicStatementArguments,
             hidesMessage: hidesMessage)
     }

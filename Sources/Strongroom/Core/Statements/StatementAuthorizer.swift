@@ -31,6 +31,9 @@ final class StatementAuthorizer {
     /// True if the program's statements must not write to any file.
     var writesNowhere = false
 
+    /// The restriction of the current access. Nil for accesses without one.
+    var restriction: (any StatementRestriction)?
+
     func install(on connection: SQLiteConnection) -> CInt {
         RawConnection(connection).setAuthorizer(authorize, Unmanaged.passUnretained(self).toOpaque())
     }
@@ -60,6 +63,7 @@ final class StatementAuthorizer {
         }
         isCompiling = true
         compilation = StatementCompilation()
+        compilation.restriction = restriction?.number ?? 0
         refusal = nil
         try compile()
         return compilation
@@ -70,6 +74,17 @@ final class StatementAuthorizer {
         schema: UnsafePointer<CChar>?, by source: UnsafePointer<CChar>?
     ) -> CInt {
         defer { formerAction = action }
+        if let restriction {
+            let report = CompilerReport(
+                action: action, first: first.map(String.init(cString:)), second: second.map(String.init(cString:)),
+                schema: schema.map(String.init(cString:)), source: source.map(String.init(cString:)),
+                isOfProgram: isCompiling)
+            switch restriction.verdict(on: report) {
+            case .allowed: break
+            case .allowedToOwner: compilation.readsForOwner = true
+            case .refused(let error): return refuse(error)
+            }
+        }
         switch action {
         case SQLITE_READ:
             if let schema, !Self.isOwn(schema) { compilation.readsAttached = true }

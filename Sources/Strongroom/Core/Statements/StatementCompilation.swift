@@ -33,6 +33,13 @@ struct StatementCompilation {
     /// True if the statement writes, but `sqlite3_stmt_readonly` doesn't report it.
     var writesUnseen = false
 
+    /// The number of the restricted access in which the statement was compiled. Zero for others.
+    var restriction = 0
+
+    /// True if a view of the database's owner reads what the restricted access may not read by itself: messages may
+    /// quote it.
+    var readsForOwner = false
+
     /// True if the statement contains `MATCH`.
     var matches = false
 

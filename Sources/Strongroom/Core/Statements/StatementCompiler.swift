@@ -43,6 +43,9 @@ struct StatementCompiler {
         _ sql: UnsafeBufferPointer<CChar>, _ text: SQLText, consumed: inout Int
     ) throws -> Statement? {
         let connection = try RawConnection(database.openConnection)
+        if let restriction = database.authorizer.restriction {
+            try sql.withMemoryRebound(to: UInt8.self) { try restriction.willCompile($0) }
+        }
         try checkText(sql)
         var pointer: SQLiteStatement?
         var tail: UnsafePointer<CChar>?
@@ -55,7 +58,9 @@ struct StatementCompiler {
             compilation = stops.undoing { database.authorizer.observing(prepare) }
             guard stops.passes(compilation.transaction) else {
                 RawStatement.finalize(pointer)
-                throw DatabaseError(resultCode: .SQLITE_INTERRUPT, message: "interrupted", sql: SQLText.showable(sql))
+                let explanation = database.parts.explanation(of: code, in: database)
+                throw (explanation ?? DatabaseError(resultCode: .SQLITE_INTERRUPT, message: "interrupted"))
+                    .executing(SQLText.showable(sql))
             }
         }
         if text.secret != nil { compilation.carriesKey = true }

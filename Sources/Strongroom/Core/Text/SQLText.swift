@@ -3,7 +3,7 @@
 /// SQLite's compiler is more precise, but only for statements that compile. Errors and logs show others, too.
 package struct SQLText {
     /// The way in which a statement contains a key.
-    enum Secret: Equatable {
+    enum KeyPlace: Equatable {
         /// `PRAGMA key`, `rekey` and their kin.
         case pragma(String)
 
@@ -28,7 +28,7 @@ package struct SQLText {
     /// True if the text only contains space, comments and semicolons.
     private(set) var isBlank = true
 
-    private(set) var secret: Secret?
+    private(set) var secret: KeyPlace?
 
     /// The database that `VACUUM … INTO` copies, in lowercase. Nil for other statements.
     private(set) var copiedSchema: String?
@@ -134,6 +134,21 @@ package struct SQLText {
     /// Returns true for a URI with a key. Escapes are decoded, as SQLite does before SQLCipher reads the key.
     private static func isURIWithKey(_ text: String) -> Bool {
         text.contains("key=") || SQLiteURI(text)?.carriesKey == true
+    }
+
+    /// Returns true if one of the statements in a text contains a key.
+    package static func mentionsKey(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        return bytes.withUnsafeBufferPointer { all in
+            var start = 0
+            while start < all.count {
+                let statement = SQLText(first: UnsafeBufferPointer(rebasing: all[start...]))
+                if statement.secret != nil { return true }
+                guard statement.length > 0 else { return false }
+                start += statement.length
+            }
+            return false
+        }
     }
 
     static let keyPragmas: Set<String> = ["key", "hexkey", "textkey", "rekey", "hexrekey", "textrekey"]

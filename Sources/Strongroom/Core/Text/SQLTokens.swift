@@ -8,7 +8,7 @@ struct SQLTokens: Sequence, IteratorProtocol {
             case word
             /// A string or a quoted name.
             case quoted
-            /// `?`, `?1`, `:a`, `@a` or `$a`.
+            /// `?`, `?1`, `:a`, `@a`, `#a`, `$a`, `$a::b` or `$a(b)`.
             case parameter
             /// A single character.
             case other
@@ -35,7 +35,7 @@ struct SQLTokens: Sequence, IteratorProtocol {
             let start = index, byte = bytes[index]
             index += 1
             switch byte {
-            case UInt8(ascii: " "), 0x09, 0x0A, 0x0C, 0x0D: continue
+            case UInt8(ascii: " "), 0x09...0x0D: continue
             case 0xEF where follows(0xBB, 0xBF): index += 2
             case UInt8(ascii: "-") where follows(byte): skip { $0 == 0x0A }
             case UInt8(ascii: "/") where follows(UInt8(ascii: "*")): skipComment()
@@ -50,8 +50,8 @@ struct SQLTokens: Sequence, IteratorProtocol {
                 // Digits only: the word that follows in `ATTACH ?KEY 'secret'` is a keyword.
                 while index < bytes.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[index]) { index += 1 }
                 return Token(kind: .parameter, range: start..<index)
-            case UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"):
-                skipWord()
+            case UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "#"), UInt8(ascii: "$"):
+                skipParameter()
                 return Token(kind: .parameter, range: start..<index)
             case _ where Self.isWord(byte):
                 skipWord()
@@ -77,6 +77,23 @@ struct SQLTokens: Sequence, IteratorProtocol {
 
     private mutating func skipWord() {
         while index < bytes.count, Self.isWord(bytes[index]) { index += 1 }
+    }
+
+    /// Skips a name with the parts that Tcl allows: `::`, and parentheses without space, which may contain quotes.
+    private mutating func skipParameter() {
+        let start = index
+        while index < bytes.count {
+            if Self.isWord(bytes[index]) {
+                index += 1
+            } else if bytes[index] == UInt8(ascii: "("), index > start {
+                skip { $0 == UInt8(ascii: ")") || $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }
+                return
+            } else if bytes[index] == UInt8(ascii: ":"), follows(UInt8(ascii: ":"), UInt8(ascii: ":")) {
+                index += 2
+            } else {
+                return
+            }
+        }
     }
 
     private mutating func skip(past isLast: (UInt8) -> Bool) {

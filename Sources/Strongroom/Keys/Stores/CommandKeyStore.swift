@@ -3,10 +3,12 @@ import Foundation
 /// A key store that is a program.
 ///
 /// The program gets two more arguments: the action (`load`, `store` or `remove`), and the name of the key (`current`,
-/// `next`, or that of a former key). For the action `list`, it writes the names of its keys, each on a line. A rotation
-/// fails if the program does not know `list`, unless ``FormerKeys/discard`` is said. A key is one line of text, `x'<64
-/// hexadecimal digits>'`. The program writes it to its standard output for `load`, and reads it from its standard input
-/// for `store`. It is never an argument, and no shell is involved. The exit status is the answer:
+/// `next`, or that of a former key). Under the name `database`, it keeps the path of the database in the same way, one
+/// line of text: the store creates no second database while that one exists. A program that refuses this name creates
+/// as many as it is asked for, which share the key. For the action `list`, it writes the names of its keys, each on a
+/// line. A rotation fails if the program does not know `list`, unless ``FormerKeys/discard`` is said. A key is one line
+/// of text, `x'<64 hexadecimal digits>'`. The program writes it to its standard output for `load`, and reads it from
+/// its standard input for `store`. It is never an argument, and no shell is involved. The exit status is the answer:
 ///
 /// | Exit status | Answer |
 /// | --- | --- |
@@ -66,6 +68,24 @@ public struct CommandKeyStore: KeyStore {
     /// Runs the program to remove a former key.
     public func remove(_ key: FormerKey) throws(KeyStoreError) {
         _ = try run("remove", key.name)
+    }
+
+    // MARK: The database
+
+    /// Runs the program to load the path, under the name `database`.
+    public func databasePath() throws(KeyStoreError) -> String? {
+        do {
+            return try StoredText.path(run("load", "database", capacity: StoredText.pathCapacity))
+        } catch .absent {
+            return nil
+        }
+    }
+
+    /// Runs the program to remove the former path, and to store the new one.
+    public func recordDatabasePath(_ path: String) throws(KeyStoreError) {
+        let line = try StoredText.line(path)
+        do { _ = try run("remove", "database") } catch .absent {}
+        _ = try run("store", "database", input: line)
     }
 
     private var program: String { arguments.first ?? "the program" }

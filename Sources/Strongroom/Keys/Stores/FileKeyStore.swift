@@ -71,10 +71,7 @@ public struct FileKeyStore: KeyStore {
 
     /// Writes the path into the file whose name ends in `-database`.
     public func recordDatabasePath(_ path: String) throws(KeyStoreError) {
-        let file = self.path + "-database", line: SecretBytes
-        do { line = try SecretBytes(copying: Array(path.utf8) + [UInt8(ascii: "\n")]) } catch {
-            throw .failed("there is no memory")
-        }
+        let file = self.path + "-database", line = try StoredText.line(path)
         let error = NamedFile.remove(file)
         guard error == 0 || error == ENOENT else { throw .failed("\(file): \(SecretFile.Failure.words(error))") }
         try create(file, line)

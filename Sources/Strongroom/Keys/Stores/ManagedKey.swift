@@ -40,21 +40,23 @@ struct ManagedKey {
     /// Returns the key of the store, or a new one if there is no database.
     ///
     /// - parameter requireAbsence: throws if there is a database, or may be one.
-    func make(_ requireAbsence: () throws -> Void) throws -> (key: DatabaseKey, entry: KeyStoreEntry) {
+    func make(
+        _ requireAbsence: () throws -> Void
+    ) throws -> (key: DatabaseKey, entry: KeyStoreEntry, isNew: Bool) {
         do {
             try requireAbsence()
         } catch {
             // Another process may have made the key, and the database, since the store was asked.
-            if let loaded = try loaded() { return loaded }
+            if let loaded = try loaded() { return (loaded.key, loaded.entry, false) }
             throw error
         }
         return try locked(milliseconds: 60_000) {
             // The former holder of the lock may have made one.
-            if let loaded = try loaded() { return loaded }
+            if let loaded = try loaded() { return (loaded.key, loaded.entry, false) }
             try requireAbsence()
             let key = try DatabaseKey.random()
             try keep(key, as: .current)
-            return (key, .current)
+            return (key, .current, true)
         }
     }
 
@@ -73,8 +75,8 @@ struct ManagedKey {
                 .SQLITE_CANTOPEN,
                 refusing: "the key store has the key of \(recorded): a change of its key would be one of \(path), too",
                 advice: """
-                    give \(path) a store of its own, such as a FileKeyStore with another path; a copy that shares the \
-                    key is made with vacuum(into:)
+                    give \(path) a store of its own, with another path, account or command; a copy that shares the key \
+                    is made with vacuum(into:)
                     """, reason: .foreignKeyStore)
         }
         try? store.recordDatabasePath(path)

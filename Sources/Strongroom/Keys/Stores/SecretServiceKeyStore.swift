@@ -4,7 +4,8 @@ import Foundation
 ///
 /// The item has the attributes `service`, `account` and `strongroom-key`, which is `current`, `next`, or the name of a
 /// former key. The key is text, because not every keyring accepts bytes. It only passes through pipes. The names of the
-/// former keys are in an item of their own, because `secret-tool` does not show attributes everywhere.
+/// former keys are in an item of their own, because `secret-tool` does not show attributes everywhere. So is the path
+/// of the database, with the attribute `database`.
 ///
 /// `secret-tool lookup` does not distinguish a missing item from a locked keyring. So `secret-tool search` follows a
 /// failed look-up: it lists the items of a locked keyring without their secrets. A keyring that hides its items while
@@ -70,6 +71,24 @@ public struct SecretServiceKeyStore: KeyStore {
         try keepList((formerKeys() ?? []).filter { $0 != key })
         try clear(key.name)
     }
+
+    // MARK: The database
+
+    /// Looks up the item with the path.
+    public func databasePath() throws(KeyStoreError) -> String? {
+        do {
+            return try StoredText.path(lookUp(Self.databaseName, capacity: StoredText.pathCapacity))
+        } catch .absent {
+            return nil
+        }
+    }
+
+    /// Stores the path as an item of its own, and replaces a former one.
+    public func recordDatabasePath(_ path: String) throws(KeyStoreError) {
+        try keep(StoredText.line(path), Self.databaseName)
+    }
+
+    private static let databaseName = "database"
 
     private static let listName = "former"
 

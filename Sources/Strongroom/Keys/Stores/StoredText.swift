@@ -22,6 +22,21 @@ enum StoredText {
         }
     }
 
+    /// The greatest size of a path in bytes, with its newline.
+    static let pathCapacity = 4097
+
+    /// Returns a path as a line.
+    static func line(_ path: String) throws(KeyStoreError) -> SecretBytes {
+        do { return try SecretBytes(copying: Array(path.utf8) + [UInt8(ascii: "\n")]) } catch {
+            throw .failed("there is no memory")
+        }
+    }
+
+    /// Returns the path that a text contains.
+    static func path(_ text: SecretBytes) -> String {
+        text.withBytes { String(decoding: SecretFile.withoutNewline($0[...]), as: UTF8.self) }
+    }
+
     /// Returns the key that a text spells.
     ///
     /// - parameter place: the place of the text, for errors.

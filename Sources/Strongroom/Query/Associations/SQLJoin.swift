@@ -49,7 +49,7 @@ enum SQLJoinCondition: Sendable {
 
     /// Returns the columns that have to be equal.
     ///
-    /// - throws: `SQLITE_MISUSE` where there is no foreign key.
+    /// - throws: `SQLITE_MISUSE` if there is no foreign key.
     func columns(_ db: Database) throws -> [(left: String, right: String)] {
         guard case .foreignKey(let lookup, let leftRefers) = self else {
             throw DatabaseError(

@@ -173,7 +173,7 @@ extension DatabaseDateEncodingStrategy {
         }
     }
 
-    /// Returns the integer below; NULL where there is none.
+    /// Returns the integer below; NULL if there is none.
     private static func integer(_ value: Double) -> DatabaseValue {
         (Int64(exactly: value.rounded(.down)) as Int64?).databaseValue
     }

@@ -3,17 +3,21 @@
 class AnyKnownContainer {
     let key: ObjectIdentifier
 
-    init(_ key: Any.Type) {
+    /// The table that the container refers to.
+    private let columns: KeyColumns?
+
+    init(_ key: Any.Type, _ columns: KeyColumns?) {
         self.key = ObjectIdentifier(key)
+        self.columns = columns
     }
 }
 
 final class KnownContainer<Container>: AnyKnownContainer {
     private let container: Container
 
-    init(_ container: Container, key: Any.Type) {
+    init(_ container: Container, key: Any.Type, _ columns: KeyColumns? = nil) {
         self.container = container
-        super.init(key)
+        super.init(key, columns)
     }
 
     // A call, because only this object knows the container's type.

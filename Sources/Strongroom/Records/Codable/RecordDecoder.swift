@@ -2,7 +2,7 @@ import Foundation
 
 extension FetchableRecord where Self: Decodable {
     /// Reads each property from the column of its name; from JSON where the property is no single value; and from the
-    /// scope of its name where there is no such column.
+    /// scope of its name if there is no such column.
     public init(row: Row) throws {
         self = try RecordDecoder.decode(Self.self, from: row)
     }
@@ -55,8 +55,11 @@ final class RecordDecoder: Decoder {
     /// The readers of the columns, each created at the first read.
     @exclusivity(unchecked) private var readers: [AnyColumnReader?]
 
-    /// The keyed container, after its first use.
-    @exclusivity(unchecked) private var knownContainer: AnyKnownContainer?
+    /// The keyed containers in the order in which a record asks for them, after the first row.
+    @exclusivity(unchecked) private var knownContainers: [AnyKnownContainer] = []
+
+    /// The number of keyed containers that the current record has asked for.
+    @exclusivity(unchecked) private var containerCount = 0
 
     var userInfo: [CodingUserInfoKey: Any] { record?.databaseDecodingUserInfo ?? [:] }
 
@@ -86,6 +89,7 @@ final class RecordDecoder: Decoder {
 
     private func decode<T: Decodable>(_ type: T.Type) throws -> T {
         let wasDecoding = isDecoding
+        if !wasDecoding { containerCount = 0 }
         isDecoding = true
         defer { isDecoding = wasDecoding }
         // Once for all columns.
@@ -127,17 +131,25 @@ final class RecordDecoder: Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         hasMainRecord = false
-        if let knownContainer, knownContainer.key == ObjectIdentifier(type) {
-            return unsafeDowncast(knownContainer, to: KnownContainer<KeyedDecodingContainer<Key>>.self).copy()
+        let place = containerCount
+        containerCount = place + 1
+        if place < knownContainers.count, knownContainers[place].key == ObjectIdentifier(type) {
+            return unsafeDowncast(knownContainers[place], to: KnownContainer<KeyedDecodingContainer<Key>>.self).copy()
         }
-        return newContainer(keyedBy: type)
+        return newContainer(keyedBy: type, at: place)
     }
 
     // A function of its own, because the one above needs no container type.
     @inline(never)
-    private func newContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
-        let container = KeyedDecodingContainer(RecordDecodingContainer<Key>(self))
-        knownContainer = KnownContainer(container, key: type)
+    private func newContainer<Key: CodingKey>(
+        keyedBy type: Key.Type, at place: Int
+    ) -> KeyedDecodingContainer<Key> {
+        // Records that ask for any number of containers don't fill the memory.
+        guard place < 8 else { return KeyedDecodingContainer(RecordDecodingContainer<Key>(self, nil)) }
+        let columns = KeyColumns(of: type)
+        let container = KeyedDecodingContainer(RecordDecodingContainer<Key>(self, columns?.memory))
+        let known = KnownContainer(container, key: type, columns)
+        if place < knownContainers.count { knownContainers[place] = known } else { knownContainers.append(known) }
         return container
     }
 

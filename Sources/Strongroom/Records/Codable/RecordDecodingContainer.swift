@@ -6,13 +6,32 @@ struct RecordDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     private var decoder: RecordDecoder { lentDecoder.takeUnretainedValue() }
 
-    init(_ decoder: RecordDecoder) {
+    /// The columns of keys that were asked for their names. The decoder keeps them. Nil if each key is asked each time.
+    private let columns: KeyColumns.Memory?
+
+    init(_ decoder: RecordDecoder, _ columns: KeyColumns.Memory?) {
         lentDecoder = .passUnretained(decoder)
+        self.columns = columns
     }
 
-    /// Returns the column of a key. The key is asked for its name each time, which a program may compute.
+    /// Returns the column of a key.
     @inline(__always)
     private func index(of key: Key) -> Int? {
+        guard let columns else { return indexByName(key) }
+        // The table is for keys of one byte. Reading it through a pointer would be a call.
+        let byte = unsafeBitCast(key, to: UInt8.self)
+        let column = columns[Int(byte)]
+        if column == KeyColumns.unknown {
+            let index = indexByName(key)
+            columns[Int(byte)] = index.map { Int16(truncatingIfNeeded: $0) } ?? KeyColumns.none
+            return index
+        }
+        let index = column == KeyColumns.none ? nil : Int(column)
+        assert(index == indexByName(key), "The name of a coding key has changed within a request.")
+        return index
+    }
+
+    private func indexByName(_ key: Key) -> Int? {
         lentDecoder._withUnsafeGuaranteedRef { $0.index(of: key.stringValue) }
     }
 

@@ -3,13 +3,12 @@ import Foundation
 extension EncodableRecord where Self: Encodable {
     /// Sets a column for each property.
     public func encode(to container: inout PersistenceContainer) throws {
-        let idleEncoder = container.idleEncoder
-        let encoder = idleEncoder?.take(for: Self.self) ?? RecordEncoder(Self.self)
+        let encoder = container.takeEncoder(for: Self.self)
         // Moved, not copied: the container grows in place.
         swap(&container, &encoder.container)
         defer {
             swap(&container, &encoder.container)
-            idleEncoder?.put(encoder)
+            container.keep(encoder)
         }
         encoder.begin()
         try encode(to: encoder)
@@ -112,9 +111,13 @@ private struct RecordEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
 
     var codingPath: [any CodingKey] { [] }
 
-    @inline(__always)
     private func set(_ value: consuming DatabaseValue, _ key: Key) {
         encoder.container.set(value, for: encoder.column(for: key))
+    }
+
+    @inline(__always)
+    private func set(_ value: some FixedWidthInteger & DatabaseValueConvertible & Codable, _ key: Key) {
+        encoder.container.set(integer: value.sqliteInteger, for: encoder.column(for: key))
     }
 
     func encodeNil(forKey key: Key) { set(.null, key) }
@@ -122,16 +125,16 @@ private struct RecordEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
     func encode(_ value: String, forKey key: Key) { set(value.databaseValue, key) }
     func encode(_ value: Double, forKey key: Key) { set(value.databaseValue, key) }
     func encode(_ value: Float, forKey key: Key) { set(value.databaseValue, key) }
-    func encode(_ value: Int, forKey key: Key) { set(value.databaseValue, key) }
-    func encode(_ value: Int8, forKey key: Key) { set(value.databaseValue, key) }
-    func encode(_ value: Int16, forKey key: Key) { set(value.databaseValue, key) }
-    func encode(_ value: Int32, forKey key: Key) { set(value.databaseValue, key) }
-    func encode(_ value: Int64, forKey key: Key) { set(value.databaseValue, key) }
-    func encode(_ value: UInt, forKey key: Key) { set(value.databaseValue, key) }
-    func encode(_ value: UInt8, forKey key: Key) { set(value.databaseValue, key) }
-    func encode(_ value: UInt16, forKey key: Key) { set(value.databaseValue, key) }
-    func encode(_ value: UInt32, forKey key: Key) { set(value.databaseValue, key) }
-    func encode(_ value: UInt64, forKey key: Key) { set(value.databaseValue, key) }
+    func encode(_ value: Int, forKey key: Key) { set(value, key) }
+    func encode(_ value: Int8, forKey key: Key) { set(value, key) }
+    func encode(_ value: Int16, forKey key: Key) { set(value, key) }
+    func encode(_ value: Int32, forKey key: Key) { set(value, key) }
+    func encode(_ value: Int64, forKey key: Key) { set(value, key) }
+    func encode(_ value: UInt, forKey key: Key) { set(value, key) }
+    func encode(_ value: UInt8, forKey key: Key) { set(value, key) }
+    func encode(_ value: UInt16, forKey key: Key) { set(value, key) }
+    func encode(_ value: UInt32, forKey key: Key) { set(value, key) }
+    func encode(_ value: UInt64, forKey key: Key) { set(value, key) }
 
     func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
         try encoder.encode(value, in: encoder.column(for: key))

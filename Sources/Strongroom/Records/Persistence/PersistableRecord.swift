@@ -141,20 +141,29 @@ public struct InsertionSuccess {
     /// The id of the row. <https://www.sqlite.org/c3ref/last_insert_rowid.html>
     public var rowID: Int64
 
+    /// An object, because each callback is handed a copy of the success: one reference to count.
     private var columns: SavedColumns
 
-    /// - parameter rowIDColumn: the column that is an alias of the rowid, and that may lack the id in `columns`.
-    init(rowID: Int64, rowIDColumn: String?, columns: SavedColumns) {
+    /// True if SQLite chose the id of the row, and the columns may lack it.
+    private var lacksRowID: Bool
+
+    /// The result for columns that know the alias of the rowid, and may lack the id of the row.
+    init(rowID: Int64, inserted columns: SavedColumns) {
         self.rowID = rowID
         self.columns = columns
-        columns.rowIDColumn = rowIDColumn
-        columns.lacksRowID = rowIDColumn != nil
+        lacksRowID = columns.rowIDColumn != nil
+    }
+
+    fileprivate init(updated columns: SavedColumns) {
+        rowID = 0
+        self.columns = columns
+        lacksRowID = false
     }
 
     /// The column that is an alias of the rowid. Nil if there is none.
     public var rowIDColumn: String? {
         get { columns.rowIDColumn }
-        set { columns = SavedColumns(persistenceContainer, rowIDColumn: newValue) }
+        set { replaceColumns(persistenceContainer, rowIDColumn: newValue) }
     }
 
     /// The inserted columns, including the id of the row.
@@ -162,29 +171,20 @@ public struct InsertionSuccess {
     /// Computed at each use: most programs insert many records without reading it.
     public var persistenceContainer: PersistenceContainer {
         get {
-            guard columns.lacksRowID, let rowIDColumn else { return columns.container }
-            var complete = columns.container
+            let container = PersistenceContainer(columns)
+            guard lacksRowID, let rowIDColumn else { return container }
+            var complete = container
             complete[rowIDColumn] = rowID
             return complete
         }
-        set { columns = SavedColumns(newValue, rowIDColumn: rowIDColumn) }
+        set { replaceColumns(newValue, rowIDColumn: rowIDColumn) }
     }
-}
 
-/// The columns of a saved record. An object, because each callback is handed a copy of the success: one reference to
-/// count.
-final class SavedColumns {
-    let container: PersistenceContainer
-
-    // Unchecked exclusivity: see <doc:Layers>.
-    @exclusivity(unchecked) fileprivate(set) var rowIDColumn: String?
-
-    /// True if SQLite chose the id of the row.
-    @exclusivity(unchecked) fileprivate var lacksRowID = false
-
-    init(_ container: PersistenceContainer, rowIDColumn: String? = nil) {
-        self.container = container
-        self.rowIDColumn = rowIDColumn
+    private mutating func replaceColumns(_ container: PersistenceContainer, rowIDColumn: String?) {
+        columns = SavedColumns(container.saved)
+        columns.insertion = nil
+        columns.rowIDColumn = rowIDColumn
+        lacksRowID = false
     }
 }
 
@@ -192,12 +192,13 @@ final class SavedColumns {
 public struct PersistenceSuccess {
     private var saved: InsertionSuccess
 
+    @usableFromInline
     init(_ inserted: InsertionSuccess) {
         saved = inserted
     }
 
     init(updated columns: SavedColumns) {
-        saved = InsertionSuccess(rowID: 0, rowIDColumn: nil, columns: columns)
+        saved = InsertionSuccess(updated: columns)
     }
 
     /// The saved columns, including the id of an inserted row.

@@ -9,68 +9,88 @@
 ///
 /// The names of columns are case-insensitive.
 public struct PersistenceContainer: Sendable {
-    /// The names that are expected, those of the former record of the same type. The first ones, as many as there are
-    /// values, are the columns: so that a program that saves many records neither hashes nor copies a name.
-    @usableFromInline private(set) var names: [String]
+    private(set) var saved: SavedColumns
 
-    @usableFromInline private(set) var values: [DatabaseValue] = []
+    /// Creates an empty container.
+    init() {
+        saved = SavedColumns()
+    }
 
-    /// The encoder of former records of the same type, while a record is encoded.
-    private(set) var idleEncoder: IdleEncoder?
-
-    /// Creates an empty container that expects these columns.
-    init(expecting names: [String] = []) {
-        self.names = names
-        values.reserveCapacity(names.count)
+    /// Creates a container of these columns.
+    @usableFromInline
+    init(_ saved: SavedColumns) {
+        self.saved = saved
     }
 
     /// Creates a container of the columns and values of a record.
-    init(_ record: some EncodableRecord, expecting names: [String] = [], _ idleEncoder: IdleEncoder? = nil) throws {
-        self.init(expecting: names)
-        self.idleEncoder = idleEncoder
+    init(_ record: some EncodableRecord) throws {
+        self.init()
         try record.encode(to: &self)
-        self.idleEncoder = nil
-        forgetUnusedNames()
     }
 
-    /// The names of the columns; complete after ``forgetUnusedNames()``.
-    var columns: [String] { names }
+    /// The names of the columns.
+    var columns: [String] { saved.columns }
 
-    private mutating func forgetUnusedNames() {
-        if names.count > values.count { names.removeLast(names.count - values.count) }
-    }
-
-    @inlinable
-    mutating func set(_ value: consuming DatabaseValue, for column: String) {
-        let next = values.count
-        if next < names.count, names[next] == column {
-            values.append(value)
-        } else {
-            insert(value, for: column)
-        }
+    @usableFromInline
+    mutating func set(_ value: DatabaseValue, for column: String) {
+        // Nearly always, for records that are saved one after the other.
+        if isKnownUniquelyReferenced(&saved), saved.setNext(value, for: column) { return }
+        insert(value, for: column)
     }
 
     @usableFromInline
-    mutating func insert(_ value: DatabaseValue, for column: String) {
-        if let index = index(of: column) {
-            values[index] = value
+    mutating func set(integer: Int64, for column: String) {
+        if isKnownUniquelyReferenced(&saved), saved.setNext(integer: integer, for: column) { return }
+        insert(DatabaseValue(storage: .int64(integer)), for: column)
+    }
+
+    /// Sets the value of a column. Integers, which are the most frequent values, are not wrapped.
+    @inlinable @inline(__always)
+    mutating func store(_ value: some DatabaseValueConvertible, for column: String) {
+        let value = value.databaseValue
+        if case .int64(let integer) = value.storage {
+            set(integer: integer, for: column)
         } else {
-            forgetUnusedNames()
-            names.append(column)
-            values.append(value)
+            set(value, for: column)
         }
     }
 
-    func index(of column: String) -> Int? {
-        for index in values.indices where names[index] == column { return index }
-        let folded = column.foldedSQLName
-        return values.indices.first { names[$0].foldedSQLName == folded }
+    private mutating func insert(_ value: DatabaseValue, for column: String) {
+        if !isKnownUniquelyReferenced(&saved) { saved = SavedColumns(saved) }
+        saved.set(value, for: column)
+    }
+
+    /// Returns the columns. The program can't change them through another container.
+    mutating func takeColumns() -> SavedColumns {
+        isKnownUniquelyReferenced(&saved) ? saved : SavedColumns(saved)
     }
 
     /// Returns the value of a column; nil when the column is not set.
     func value(of column: String) -> DatabaseValue? {
-        index(of: column).map { values[$0] }
+        saved.index(of: column).map { saved.value(at: $0) }
     }
+
+    // MARK: - Encoders
+
+    /// Returns the encoder of former records, and leaves none: the program may copy the container meanwhile, and encode
+    /// into both copies at the same time.
+    mutating func takeEncoder(for type: (some EncodableRecord).Type) -> RecordEncoder {
+        guard isKnownUniquelyReferenced(&saved), let known = saved.encoder,
+            ObjectIdentifier(known.record) == ObjectIdentifier(type)
+        else { return RecordEncoder(type) }
+        saved.encoder = nil
+        known.keep()
+        return known
+    }
+
+    /// Leaves an encoder for the next record.
+    mutating func keep(_ encoder: RecordEncoder) {
+        guard isKnownUniquelyReferenced(&saved) else { return encoder.forgetContainer() }
+        saved.encoder?.forgetContainer()
+        saved.encoder = encoder
+    }
+
+    // MARK: - Values
 
     /// The value of a column: nil when the column is not set, `DatabaseValue.null` when it is NULL. Nil sets NULL.
     @_disfavoredOverload
@@ -102,14 +122,14 @@ extension PersistenceContainer {
     @inlinable
     public subscript<Value: DatabaseValueConvertible>(_ column: String) -> Value {
         get { typedValue(of: column) }
-        set { set(newValue.databaseValue, for: column) }
+        set { store(newValue, for: column) }
     }
 
     /// The value of a column; a column that is not set is read as NULL. A conversion that fails is a fatal error.
     @inlinable
     public subscript<Value: DatabaseValueConvertible>(_ column: some ColumnExpression) -> Value {
         get { typedValue(of: column.name) }
-        set { set(newValue.databaseValue, for: column.name) }
+        set { store(newValue, for: column.name) }
     }
 
     @usableFromInline
@@ -132,8 +152,11 @@ extension PersistenceContainer: RandomAccessCollection {
     /// The position of the first column.
     public var startIndex: Int { 0 }
     /// The position after the last column.
-    public var endIndex: Int { values.count }
+    public var endIndex: Int { saved.count }
 
     /// A column and its value.
-    public subscript(position: Int) -> (String, DatabaseValue) { (names[position], values[position]) }
+    public subscript(position: Int) -> (String, DatabaseValue) {
+        precondition(position >= 0 && position < saved.count, "the container has \(saved.count) columns")
+        return (saved.name(at: position), saved.value(at: position))
+    }
 }

@@ -1,4 +1,16 @@
+/// The insertion of a record. It serves the next one that has the same columns in the same order.
+final class RecordInsertion: Sendable {
+    let conflictResolution: Database.ConflictResolution
+    let sql: String
+
+    init(_ conflictResolution: Database.ConflictResolution, _ sql: String) {
+        self.conflictResolution = conflictResolution
+        self.sql = sql
+    }
+}
+
 /// The SQL that saves the records of one type on one connection, and their columns.
+@usableFromInline
 final class RecordStatements {
     enum Verb: Hashable {
         case insert(Database.ConflictResolution?)
@@ -8,23 +20,95 @@ final class RecordStatements {
     /// A column of the table, and its position among those of the record.
     typealias Column = (name: String, position: Int)
 
+    let type: any MutablePersistableRecord.Type
     let tableName: String
 
-    /// Nil for a type that is not encodable.
-    let idleEncoder: IdleEncoder?
-
     // Unchecked exclusivity: see <doc:Layers>.
-    @exclusivity(unchecked) private(set) var columns: [String] = []
+    @exclusivity(unchecked) private var columns: [String] = []
     @exclusivity(unchecked) private var texts: [(verb: Verb, sql: String)] = []
     @exclusivity(unchecked) private var updatedColumns: [Column]?
+
+    /// The columns of the latest record, whose memory the next one uses unless the program has kept it.
+    @exclusivity(unchecked) private var spare: SavedColumns?
+    @exclusivity(unchecked) private var encoder: RecordEncoder?
+
+    @exclusivity(unchecked) private var insertion: RecordInsertion?
 
     /// The table's column that is another name of the rowid, once it was asked for; nil inside when there is none.
     @exclusivity(unchecked) var rowIDColumn: String??
 
     init(tableName: String, of type: any MutablePersistableRecord.Type) {
         self.tableName = tableName
-        idleEncoder = type is any Encodable.Type ? IdleEncoder() : nil
+        self.type = type
     }
+
+    deinit {
+        encoder?.forgetContainer()
+    }
+
+    // MARK: - Columns
+
+    /// Returns an empty container that expects the columns of the latest record.
+    @usableFromInline
+    func container() -> PersistenceContainer {
+        let saved = isKnownUniquelyReferenced(&spare) ? spare.take()! : newColumns()
+        saved.reset()
+        swap(&saved.encoder, &encoder)
+        return PersistenceContainer(saved)
+    }
+
+    /// Returns memory for a record while the program, or the insertion of another record, uses that of the latest one.
+    private func newColumns() -> SavedColumns {
+        spare.map { SavedColumns(expectingColumnsOf: $0) } ?? SavedColumns()
+    }
+
+    /// Returns the columns in a container that a record has filled, and expects them again.
+    func columns(in container: consuming PersistenceContainer) -> SavedColumns {
+        let saved = container.takeColumns()
+        swap(&saved.encoder, &encoder)
+        if !saved.isComplete { saved.forgetUnusedNames() }
+        if saved.count == 0 { fatalError("\(type) has no column to save: set at least one in encode(to:).") }
+        spare = saved
+        return saved
+    }
+
+    // MARK: - Insertions
+
+    /// Inserts the record that has filled a container.
+    @usableFromInline
+    func insert(
+        _ container: consuming PersistenceContainer, _ conflictResolution: Database.ConflictResolution, _ db: Database
+    ) throws -> InsertionSuccess {
+        let saved = columns(in: container)
+        if let insertion, insertion === saved.insertion, insertion.conflictResolution == conflictResolution {
+            try run(insertion.sql, saved, db)
+        } else {
+            try insertAnew(saved, conflictResolution, db)
+        }
+        return InsertionSuccess(rowID: db.lastInsertedRowID, inserted: saved)
+    }
+
+    private func insertAnew(
+        _ saved: SavedColumns, _ conflictResolution: Database.ConflictResolution, _ db: Database
+    ) throws {
+        let writer = RecordWriter(db, saved, self, PersistenceConflictPolicy(insert: conflictResolution))
+        let sql = writer.insertSQL(onConflict: nil)
+        // Fetched before the insertion, so that the insertion is the latest statement in a trace.
+        saved.rowIDColumn = try writer.rowIDColumn()
+        try run(sql, saved, db)
+        // The columns are still those: nothing changes them while they are shared.
+        let insertion = RecordInsertion(conflictResolution, sql)
+        self.insertion = insertion
+        saved.insertion = insertion
+    }
+
+    private func run(_ sql: String, _ saved: SavedColumns, _ db: Database) throws {
+        let statement = try db.reusableStatement(sql: sql)
+        defer { if statement.forgetLargeArguments() { spare = nil } }
+        try statement.run(lending: saved.bound)
+    }
+
+    // MARK: - SQL
 
     /// Returns the SQL for a record with these columns: that of the former record if it had the same ones.
     func sql(_ verb: Verb, columns: [String], _ write: () throws -> String) rethrows -> String {
@@ -54,8 +138,9 @@ final class RecordStatements {
 
 extension Database {
     /// Returns the statements of a record type, as long as the schema is the one that they were written for.
-    func recordStatements<Record: MutablePersistableRecord>(
-        of type: Record.Type, tableName: String
+    @usableFromInline
+    func recordStatements(
+        of type: any MutablePersistableRecord.Type, tableName: String
     ) throws -> RecordStatements {
         try validateSchemaCache().derived(for: type, where: { $0.tableName == tableName }) {
             RecordStatements(tableName: tableName, of: type)
@@ -68,26 +153,28 @@ extension Database {
 /// It has no type parameter, because Swift would look up the type at each step.
 struct RecordWriter {
     let db: Database
-    let columns: SavedColumns
+    let saved: SavedColumns
     let conflictPolicy: PersistenceConflictPolicy
     private let statements: RecordStatements
 
     var tableName: String { statements.tableName }
-    var container: PersistenceContainer { columns.container }
 
     init<Record: MutablePersistableRecord>(_ db: Database, _ record: Record) throws {
         // The class that the record really is: it may be known by its superclass here.
         let type = type(of: record)
-        let tableName = type.databaseTableName
-        let statements = try db.recordStatements(of: type, tableName: tableName)
-        let container = try PersistenceContainer(record, expecting: statements.columns, statements.idleEncoder)
-        if container.isEmpty {
-            fatalError("\(Record.self) has no column to save: set at least one in encode(to:).")
-        }
-        // Nothing fails from here on: a structure that is half set up would be copied.
+        let statements = try db.recordStatements(of: type, tableName: type.databaseTableName)
+        var container = statements.container()
+        try record.encode(to: &container)
+        self.init(db, statements.columns(in: consume container), statements, Record.persistenceConflictPolicy)
+    }
+
+    init(
+        _ db: Database, _ saved: SavedColumns, _ statements: RecordStatements,
+        _ conflictPolicy: PersistenceConflictPolicy
+    ) {
         self.db = db
-        self.columns = SavedColumns(container)
-        self.conflictPolicy = Record.persistenceConflictPolicy
+        self.saved = saved
+        self.conflictPolicy = conflictPolicy
         self.statements = statements
     }
 
@@ -98,17 +185,34 @@ struct RecordWriter {
         onConflict conflictResolution: Database.ConflictResolution?,
         returning selection: [any SQLSelectable]
     ) throws -> Statement {
+        try statement(insertSQL(onConflict: conflictResolution), values: Array(saved.bound), returning: selection)
+    }
+
+    func insertSQL(onConflict conflictResolution: Database.ConflictResolution?) -> String {
         let conflictResolution = conflictResolution ?? conflictPolicy.conflictResolutionForInsert
-        let sql = statements.sql(.insert(conflictResolution), columns: container.columns) {
+        return statements.sql(.insert(conflictResolution), columns: saved.columns) {
             insertSQL(conflictResolution.sqlClauseOrNothing)
         }
-        return try statement(sql, values: container.values, returning: selection)
     }
 
     func insertSQL(_ clause: String) -> String {
-        let columns = container.columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
-        let marks = databaseQuestionMarks(count: container.count)
+        let columns = saved.columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+        let marks = databaseQuestionMarks(count: saved.count)
         return "INSERT \(clause)INTO \(tableName.quotedDatabaseIdentifier) (\(columns)) VALUES (\(marks))"
+    }
+
+    /// Inserts by `insert`, and returns the result.
+    func insert(_ insert: () throws -> Void) throws -> InsertionSuccess {
+        // Fetched before the insertion, so that the insertion is the latest statement in a trace.
+        saved.rowIDColumn = try rowIDColumn()
+        try insert()
+        return InsertionSuccess(rowID: db.lastInsertedRowID, inserted: saved)
+    }
+
+    /// Returns the result of an upsert.
+    func success(rowID: Int64) throws -> InsertionSuccess {
+        saved.rowIDColumn = try rowIDColumn()
+        return InsertionSuccess(rowID: rowID, inserted: saved)
     }
 
     // MARK: - Update
@@ -132,17 +236,17 @@ struct RecordWriter {
         }
         let text =
             columns == nil
-            ? statements.sql(.update(conflictResolution), columns: container.columns, sql)
+            ? statements.sql(.update(conflictResolution), columns: saved.columns, sql)
             : sql()
         return try statement(
-            text, values: assigned.map { container.values[$0.position] } + key.values,
+            text, values: assigned.map { saved.value(at: $0.position) } + key.values,
             returning: selection)
     }
 
     /// Returns the columns to update, in the order and by the names that the table has, and where they stand in the
     /// container: the key stays, unless there is nothing else.
     private func assignedColumns(_ columns: Set<String>?, key: RecordKey) throws -> [RecordStatements.Column] {
-        let all = try statements.updatedColumns(of: container.columns) {
+        let all = try statements.updatedColumns(of: saved.columns) {
             let keyColumns = Set(key.columns.map(\.foldedSQLName))
             return try positions(
                 of: db.columns(in: tableName).map(\.name)
@@ -154,7 +258,7 @@ struct RecordWriter {
     }
 
     private func positions(of columns: [String]) -> [RecordStatements.Column] {
-        columns.compactMap { name in container.index(of: name).map { (name, $0) } }
+        columns.compactMap { name in saved.index(of: name).map { (name, $0) } }
     }
 
     // MARK: - Delete, exists
@@ -207,7 +311,9 @@ struct RecordWriter {
     /// Returns the primary key of the record.
     func key() throws -> RecordKey {
         let columns = try db.primaryKey(tableName).columns
-        return RecordKey(columns: columns, values: columns.map { container.value(of: $0) ?? .null })
+        return RecordKey(
+            columns: columns,
+            values: columns.map { column in saved.index(of: column).map { saved.value(at: $0) } ?? .null })
     }
 
     /// Returns the error that no row has the record's key.

@@ -118,7 +118,7 @@ struct Comparison {
     }
 }
 
-/// At once, also into a pipe.
+/// Immediately, also into a pipe.
 func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
 func rate(_ bytesPerSecond: Double) -> String { String(format: "%.0f MB/s", bytesPerSecond / 1e6) }

@@ -1,11 +1,12 @@
 import Foundation
 import Workload
 
-/// Bench FOLDER LIBSQLCIPHER CHINOOK [life | growth | footprint] [option …] [ITEM …], as scripts/bench calls it.
+/// Bench FOLDER LIBSQLCIPHER CHINOOK [compare A B | life | growth | footprint] [option …] [ITEM …], for
+/// scripts/bench.
 struct Options {
     /// The measurements to make.
     enum Subject: String {
-        case items, life, growth, footprint
+        case items, compare, life, growth, footprint
     }
 
     var folder: String
@@ -20,6 +21,8 @@ struct Options {
     var json: String?
     var picture: String?
     var items: [Item] = []
+    /// The programs of two commits.
+    var programs: [String] = []
 
     init(_ arguments: [String]) {
         var words = arguments.dropFirst()
@@ -32,6 +35,12 @@ struct Options {
             // Their rounds are long.
             if subject != .life { rounds = 3 }
             words.removeFirst()
+            if subject == .compare {
+                // Fewer rounds can't show that a difference is no noise.
+                rounds = 12
+                guard words.count >= 2 else { Options.fail("compare needs two programs") }
+                programs = [words.removeFirst(), words.removeFirst()]
+            }
         }
         while let word = words.popFirst() {
             switch word {
@@ -43,8 +52,11 @@ struct Options {
             default: items.append(Options.item(word))
             }
         }
-        if subject != .items, !items.isEmpty || json != nil || picture != nil {
-            Options.fail("\(subject) takes no items, and writes no files")
+        if subject == .compare, rounds < 9 { Options.fail("compare needs nine rounds or more") }
+        if subject == .compare
+            ? json != nil || picture != nil : subject != .items && (!items.isEmpty || json != nil || picture != nil)
+        {
+            Options.fail("\(subject) writes no files, and only compare takes items")
         }
         if items.isEmpty { items = Item.allCases }
     }

@@ -51,16 +51,21 @@ struct Runner {
 
     /// One run of an item; stops the benchmark when the work was not done.
     mutating func outcome(_ program: Program, _ item: Item, _ size: Int) throws -> Outcome {
+        try outcome(program.rawValue, item, size)
+    }
+
+    /// One run of an item by a program: its name, or its path.
+    mutating func outcome(_ program: String, _ item: Item, _ size: Int) throws -> Outcome {
         let path = Call.file(item, size: size, in: folder)
         let words = [item.rawValue, String(size), path, String(turns[path, default: 0])]
         turns[path, default: 0] += 1
-        let answers = try output(program.rawValue, words).split(whereSeparator: \.isWhitespace)
+        let answers = try output(program, words).split(whereSeparator: \.isWhitespace)
         let values = answers.dropFirst().compactMap { Double($0) }
         guard let check = answers.first.flatMap({ Int64($0) }), values.count == item.measures.count else {
-            Options.fail("\(program.rawValue) \(item) \(size) says \(answers)")
+            Options.fail("\(program) \(item) \(size) says \(answers)")
         }
         if let expected = item.expectedCheck(size: size), check != expected {
-            Options.fail("\(program.rawValue) did not do \(item) \(size): \(check) instead of \(expected)")
+            Options.fail("\(program) did not do \(item) \(size): \(check) instead of \(expected)")
         }
         return Outcome(check: check, values: values)
     }
@@ -75,7 +80,8 @@ struct Runner {
     /// Returns the output of a program. Stops the benchmark when it fails.
     func output(_ program: String, _ words: [String]) throws -> String {
         let process = Process()
-        process.executableURL = binaries.appendingPathComponent(program)
+        process.executableURL =
+            program.hasPrefix("/") ? URL(fileURLWithPath: program) : binaries.appendingPathComponent(program)
         process.arguments = words
         if program.hasSuffix("GRDB") {
             process.environment = ProcessInfo.processInfo.environment.merging(["LD_LIBRARY_PATH": libraries]) { $1 }

@@ -49,19 +49,20 @@ func warm(_ db: OpaquePointer?, _ item: Item) {
 
 func work(_ item: Item, _ db: OpaquePointer?, _ size: Int64) -> Int64 {
     switch item {
-    case .rowsByIndex, .rowsByName, .rowsAsRecords, .rowsAsCodable:
+    case .rowsByIndex, .rowsByName, .rowsAsRecords, .rowsAsCodable, .rowsAsGenerated:
         return cwork_rows(db, Workload.selectWide, 10, size)
-    case .rowsInArray, .recordsInArray, .codableInArray:
-        return cwork_rows_in_array(db, Workload.selectWide, 10, size)
+    case .rowsInArray, .recordsInArray, .codableInArray, .generatedInArray:
+        return cwork_rows_in_array(db, Workload.selectWide, size)
     case .mixedRecords, .mixedCodable: return cwork_mixed_in_array(db, Workload.selectMixed, size)
     case .rowsOfText: return cwork_texts(db, Workload.selectTexts, size)
     case .rowsOfBlobs: return cwork_blobs(db, Workload.selectBlobs, size)
     case .joinedTracks: return cwork_tracks(db, Workload.selectTracks, size)
     case .joinedInvoices: return cwork_invoice_lines(db, Workload.selectInvoiceLines, Workload.customerCount, size)
     case .pointReadInAccess: return cwork_points(db, Workload.selectPoint, size, Workload.pointCount, 0)
-    case .pointReadPool, .pointReadAwait, .pointReadMainActor:
+    case .pointReadPool, .pointReadAwait:
         return cwork_points(db, Workload.selectPoint, size, Workload.pointCount, 1)
-    case .insertsPositional, .insertsRecords, .insertsCodable: return inserts(db, size)
+    case .pointReadMainActor: return cwork_points_handed_over(db, Workload.selectPoint, size, Workload.pointCount)
+    case .insertsPositional, .insertsRecords, .insertsCodable, .insertsGenerated: return inserts(db, size)
     case .smallTransactions: return transactions(db, size)
     case .insertsOfText:
         cwork_insert_texts(db, Workload.insertInsertedText, Workload.title, Workload.body, size)

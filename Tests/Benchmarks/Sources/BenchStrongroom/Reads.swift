@@ -41,16 +41,16 @@ extension Work {
     }
 
     private func sumByName(_ row: Row) -> Int64 {
-        var sum: Int64 = row["customer_identifier"]
-        sum += row["created_at"] as Int64
-        sum += row["updatedAt"] as Int64
-        sum += row["shipping_address_identifier"] as Int64
-        sum += row["warehouseLocationNumber"] as Int64
-        sum += row["quantity_ordered"] as Int64
-        sum += row["unitPriceInCents"] as Int64
-        sum += row["discount_percentage"] as Int64
-        sum += row["revisionNumber"] as Int64
-        return sum + (row["archived_at"] as Int64)
+        var sum: Int64 = row["i0"]
+        sum += row["i1"] as Int64
+        sum += row["i2"] as Int64
+        sum += row["i3"] as Int64
+        sum += row["i4"] as Int64
+        sum += row["i5"] as Int64
+        sum += row["i6"] as Int64
+        sum += row["i7"] as Int64
+        sum += row["i8"] as Int64
+        return sum + (row["i9"] as Int64)
     }
 
     func records<Record: WideRecord>(_ type: Record.Type, _ db: Database) throws -> Int64 {

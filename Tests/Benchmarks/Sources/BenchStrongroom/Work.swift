@@ -92,9 +92,11 @@ struct Work: Sendable {
         case .rowsByName: return try pool.read(rowsByName)
         case .rowsAsRecords: return try pool.read { try records(PlainWide.self, $0) }
         case .rowsAsCodable: return try pool.read { try records(CodableWide.self, $0) }
+        case .rowsAsGenerated: return try pool.read { try records(GeneratedWide.self, $0) }
         case .rowsInArray: return try pool.read(rowsInArray)
         case .recordsInArray: return try pool.read { try recordsInArray(PlainWide.self, $0) }
         case .codableInArray: return try pool.read { try recordsInArray(CodableWide.self, $0) }
+        case .generatedInArray: return try pool.read { try recordsInArray(GeneratedWide.self, $0) }
         case .mixedRecords: return try pool.read { try mixedInArray(PlainMixed.self, $0) }
         case .mixedCodable: return try pool.read { try mixedInArray(CodableMixed.self, $0) }
         case .rowsOfText: return try pool.read(texts)
@@ -105,6 +107,7 @@ struct Work: Sendable {
         case .insertsPositional: return try pool.write(insertsPositional)
         case .insertsRecords: return try pool.write { try inserts(PlainWide.self, $0) }
         case .insertsCodable: return try pool.write { try inserts(CodableWide.self, $0) }
+        case .insertsGenerated: return try pool.write { try inserts(GeneratedWide.self, $0) }
         case .insertsOfText: return try pool.write(insertsOfText)
         case .insertsOfBlobs: return try pool.write(insertsOfBlobs)
         case .smallTransactions: return try smallTransactions(pool)

@@ -3,6 +3,7 @@ import Workload
 
 extension Work {
     func insert(_ db: Database, _ n: Int64) throws {
+        let n = Workload.small(n)
         try db.execute(
             sql: Workload.insert, arguments: [n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 8, n + 9])
     }
@@ -13,7 +14,7 @@ extension Work {
     }
 
     func inserts<Record: WideRecord>(_ type: Record.Type, _ db: Database) throws -> Int64 {
-        for n in 0..<size { try Record(n: n).insert(db) }
+        for n in 0..<size { try Record(n: Workload.small(n)).insert(db) }
         return try Int64.fetchOne(db, sql: Workload.countInserted)!
     }
 

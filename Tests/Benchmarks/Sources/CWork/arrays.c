@@ -21,20 +21,38 @@ static void *append(array *array) {
     return (char *)array->elements + array->size * array->count++;
 }
 
-int64_t cwork_rows_in_array(sqlite3 *db, const char *select, int width, int64_t count) {
+typedef struct {
+    int64_t i0, i1, i2, i3, i4, i5, i6, i7, i8, i9;
+} wide;
+
+int64_t cwork_rows_in_array(sqlite3 *db, const char *select, int64_t count) {
     sqlite3_stmt *statement = cwork_prepare(db, select);
     cwork_bind(db, statement, 1, count);
-    array rows = {.size = (size_t)width * sizeof(int64_t)};
+    array rows = {.size = sizeof(wide)};
     int code;
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        int64_t *row = append(&rows);
-        for (int column = 0; column < width; column++) row[column] = sqlite3_column_int64(statement, column);
+        wide row = {
+            .i0 = sqlite3_column_int64(statement, 0),
+            .i1 = sqlite3_column_int64(statement, 1),
+            .i2 = sqlite3_column_int64(statement, 2),
+            .i3 = sqlite3_column_int64(statement, 3),
+            .i4 = sqlite3_column_int64(statement, 4),
+            .i5 = sqlite3_column_int64(statement, 5),
+            .i6 = sqlite3_column_int64(statement, 6),
+            .i7 = sqlite3_column_int64(statement, 7),
+            .i8 = sqlite3_column_int64(statement, 8),
+            .i9 = sqlite3_column_int64(statement, 9),
+        };
+        *(wide *)append(&rows) = row;
     }
     cwork_check(db, code, SQLITE_DONE);
     sqlite3_finalize(statement);
     int64_t sum = 0;
-    const int64_t *values = rows.elements;
-    for (size_t index = 0; index < rows.count * (size_t)width; index++) sum += values[index];
+    const wide *all = rows.elements;
+    for (size_t index = 0; index < rows.count; index++) {
+        const wide *row = &all[index];
+        sum += row->i0 + row->i1 + row->i2 + row->i3 + row->i4 + row->i5 + row->i6 + row->i7 + row->i8 + row->i9;
+    }
     free(rows.elements);
     return sum;
 }

@@ -77,7 +77,7 @@ int64_t cwork_points(sqlite3 *db, const char *select, int64_t count, int64_t mod
 }
 
 static void insert_row(sqlite3 *db, sqlite3_stmt *statement, int width, int64_t n) {
-    for (int column = 0; column < width; column++) cwork_bind(db, statement, column + 1, n + column);
+    for (int column = 0; column < width; column++) cwork_bind(db, statement, column + 1, n % 100 + column);
     cwork_run(db, statement);
 }
 

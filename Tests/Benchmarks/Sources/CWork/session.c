@@ -36,7 +36,8 @@ int64_t cwork_session_read(cwork_session *session, int64_t first, int64_t length
 }
 
 void cwork_session_insert(cwork_session *session, int width, int64_t n) {
-    for (int column = 0; column < width; column++) cwork_bind(session->db, session->insert, column + 1, n + column);
+    for (int column = 0; column < width; column++)
+        cwork_bind(session->db, session->insert, column + 1, n % 100 + column);
     cwork_run(session->db, session->insert);
 }
 

@@ -5,7 +5,7 @@
 #include "cwork.h"
 #include "cwork_check.h"
 
-/// A copy of the value in memory of its own, let go at once: the bytes are counted through it.
+/// A copy of the value in memory of its own, let go immediately: the bytes are counted through it.
 static int64_t copied(sqlite3_stmt *statement, int column) {
     const void *bytes = sqlite3_column_type(statement, column) == SQLITE_BLOB ? sqlite3_column_blob(statement, column)
                                                                              : sqlite3_column_text(statement, column);

@@ -64,7 +64,7 @@ struct CopyPublicationTests {
 
     private static let pairs = Kind.allCases.flatMap { former in Kind.allCases.map { (former, $0) } }
 
-    @Test("has its own key file and its own salt then", arguments: Self.pairs)
+    @Test("has its own slot file and its own salt then", arguments: Self.pairs)
     func whole(_ pair: (Kind, Kind)) throws {
         let path = folder.path("a")
         try prepare(path, pair.0, pair.1)
@@ -118,7 +118,7 @@ struct CopyPublicationTests {
             }
         }
         #expect(values.isSubset(of: [1, 2]))
-        // The new database has its name before its key file has.
+        // The new database has its name before its slot file has.
         if pair.1 == .slots { #expect(values == [1, 2]) }
     }
 

@@ -58,7 +58,7 @@ struct MeetingCreationTests {
     func pair(_ pair: Pair) throws {
         let store = MemoryKeyStore()
         let first = try DatabaseQueue(path: path, configuration: pair.first.configuration(store))
-        // A key file that is there is the second one's, too, or is refused.
+        // A slot file that is there is the second one's, too, or is refused.
         guard let second = try? DatabaseQueue(path: path, configuration: pair.second.configuration(store)) else {
             #expect(pair.first.hasSlots)
             return
@@ -76,9 +76,24 @@ struct MeetingCreationTests {
         #expect(names.contains("db.sqlite-keys") == way.hasSlots)
         #expect(names.contains("db.sqlite-salt") == (way == .header || way == .slotsWithHeader))
         #expect(!names.contains("db.sqlite-salt-new"))
+        // The key that a loser has made opens nothing.
+        #expect(store.entries == (way == .managed ? [.current] : []))
     }
 
-    @Test("with slots and without: the loser's key file is gone when the loser was killed", arguments: [false, true])
+    @Test("leave the key of a store that opens the database, whichever connection made the key")
+    func sharedStore() throws {
+        let store = MemoryKeyStore()
+        let maker = try DatabaseQueue(path: path, configuration: .managed(by: store))
+        let other = try DatabaseQueue(path: path, configuration: .managed(by: store))
+        try create(other)
+        try? create(maker)
+        try maker.close()
+        try other.close()
+        #expect(store.entries == [.current])
+        #expect(try #require(try rowCount(path, .managed(by: store))) >= 1)
+    }
+
+    @Test("with slots and without: the loser's slot file is gone when the loser was killed", arguments: [false, true])
     func killedLoser(hasHeader: Bool) throws {
         let without = try DatabaseQueue(path: path, configuration: .encrypted())
         let way = hasHeader ? Way.slotsWithHeader : .slots
@@ -91,14 +106,14 @@ struct MeetingCreationTests {
         _ = killed
     }
 
-    @Test("with slots and without one after the other: what an opening has left that wrote nothing is in nobody's way")
+    @Test("with slots and without one after the other: an opening that wrote nothing leaves nothing that is in the way")
     func leftSalt() throws {
         try DatabaseQueue(path: path, configuration: .encrypted()).close()
         try create(DatabaseQueue(path: path, configuration: .slots("first", creating: true)))
         #expect(try value(path, "first") == 1)
     }
 
-    @Test("with slots, during whose unlocking another creation ends, make no key file")
+    @Test("with slots, during whose unlocking another creation ends, make no slot file")
     func createdMeanwhile() throws {
         let path = path
         var configuration = Configuration.slots("", creating: true)
@@ -115,8 +130,8 @@ struct MeetingCreationTests {
         #expect(!FileManager.default.fileExists(atPath: path + "-keys"))
     }
 
-    @Test("do not touch a key file that was there before")
-    func earlierKeyFile() throws {
+    @Test("do not touch a slot file that was there before")
+    func earlierSlotFile() throws {
         let other = folder.path("other.sqlite")
         try makeSlots(other, "first").close()
         try FileManager.default.moveItem(atPath: other + "-keys", toPath: path + "-keys")

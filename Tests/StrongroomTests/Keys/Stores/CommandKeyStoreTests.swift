@@ -59,6 +59,21 @@ struct CommandKeyStoreTests {
         #expect(throws: KeyStoreError.absent) { try store.remove(.next) }
     }
 
+    @Test("has the key of one database: the second is refused while the first exists, and the first one opens")
+    func twoDatabases() throws {
+        let store = try honest, first = folder.path("first.sqlite"), second = folder.path("second.sqlite")
+        try addRow(first, .managed(by: store))
+        #expect(try store.databasePath() == first)
+        let error = #expect(throws: DatabaseError.self) { try addRow(second, .managed(by: store)) }
+        #expect(error?.reason == .foreignKeyStore && error?.message?.contains("first.sqlite") == true)
+        #expect(error?.recoverySuggestion?.contains("a store of its own") == true)
+        try FileManager.default.removeItem(atPath: second)
+        try FileManager.default.moveItem(atPath: first, toPath: folder.path("moved.sqlite"))
+        #expect(try addRow(second, .managed(by: store)) == 1)
+        #expect(try store.databasePath() == second)
+        #expect(try addRow(folder.path("moved.sqlite"), .managed(by: store)) == 2)
+    }
+
     @Test("whose program does not list its keys has failed: a rotation is refused unless it discards the former key")
     func noList() throws {
         let store = try store(

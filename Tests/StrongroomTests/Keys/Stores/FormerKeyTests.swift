@@ -225,7 +225,7 @@ struct FileFormerKeyTests {
         try addRow(first, .managed(by: store))
         let error = #expect(throws: DatabaseError.self) { try addRow(second, .managed(by: store)) }
         #expect(error?.reason == .foreignKeyStore && error?.message?.contains("first.sqlite") == true)
-        #expect(error?.recoverySuggestion?.contains("FileKeyStore with another path") == true)
+        #expect(error?.recoverySuggestion?.contains("a store of its own, with another path") == true)
         #expect(try DatabaseFile.inspect(path: second).kind == .empty)
         let other = FileKeyStore(path: folder.path("keys/other"))
         try addRow(second, .managed(by: other))

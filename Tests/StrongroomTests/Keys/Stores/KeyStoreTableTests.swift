@@ -11,19 +11,19 @@ struct KeyStoreTableTests {
     enum Stored: String, CaseIterable { case absent, there, former, locked, unreadable }
 
     struct Row: CustomTestStringConvertible, Sendable {
-        let database: File, keyFile: File, stored: Stored, outcome: String
+        let database: File, slotFile: File, stored: Stored, outcome: String
 
-        var testDescription: String { "database \(database), key file \(keyFile), stored key \(stored)" }
+        var testDescription: String { "database \(database), slot file \(slotFile), stored key \(stored)" }
 
         /// The states of a line of the table, where a cell names one state, several, or any.
         static func rows(of line: Substring) -> [Row] {
             let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-            guard cells.count == 4, let databases: [File] = states(cells[0]), let keyFiles: [File] = states(cells[1]),
+            guard cells.count == 4, let databases: [File] = states(cells[0]), let slotFiles: [File] = states(cells[1]),
                 let stores: [Stored] = states(cells[2])
             else { return [] }
             return databases.flatMap { database in
-                keyFiles.flatMap { keyFile in
-                    stores.map { Row(database: database, keyFile: keyFile, stored: $0, outcome: cells[3]) }
+                slotFiles.flatMap { slotFile in
+                    stores.map { Row(database: database, slotFile: slotFile, stored: $0, outcome: cells[3]) }
                 }
             }
         }
@@ -41,7 +41,7 @@ struct KeyStoreTableTests {
     static let rows: [Row] = ((try? Articles.text("KeyStores")) ?? "").split(separator: "\n")
         .flatMap { Row.rows(of: $0) }
 
-    @Test("has one outcome for each state of the database, of the key file and of the stored key")
+    @Test("has one outcome for each state of the database, of the slot file and of the stored key")
     func completeness() {
         let names = Self.rows.map(\.testDescription)
         #expect(Set(names).count == names.count)
@@ -55,7 +55,7 @@ struct KeyStoreTableTests {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite"), store = MemoryKeyStore()
         let key = try DatabaseKey.random()
         if row.database != .absent { try addRow(path, .raw(key.withUnsafeBytes { Array($0) })) }
-        if row.keyFile != .absent { try Data("key file\n".utf8).write(to: URL(fileURLWithPath: path + "-keys")) }
+        if row.slotFile != .absent { try Data("slot file\n".utf8).write(to: URL(fileURLWithPath: path + "-keys")) }
         switch row.stored {
         case .absent: break
         case .there: store.put(key)
@@ -64,7 +64,7 @@ struct KeyStoreTableTests {
         case .unreadable: store.become(.failing)
         }
         let files = [path, path + "-keys"], before = files.map { FileManager.default.contents(atPath: $0) }
-        let outcome = try asUser(files.filter { ($0 == path ? row.database : row.keyFile) == .unreadable }, folder) {
+        let outcome = try asUser(files.filter { ($0 == path ? row.database : row.slotFile) == .unreadable }, folder) {
             try opening(path, store)
         }
         #expect(outcome == row.outcome)

@@ -93,6 +93,18 @@ struct SecretServiceKeyStoreTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path("item-former")))
     }
 
+    @Test("has the key of one database: the second is refused while the first exists")
+    func twoDatabases() throws {
+        let store = try standIn(), first = folder.path("first.sqlite"), second = folder.path("second.sqlite")
+        try addRow(first, .managed(by: store))
+        #expect(try store.databasePath() == first)
+        let error = #expect(throws: DatabaseError.self) { try addRow(second, .managed(by: store)) }
+        #expect(error?.reason == .foreignKeyStore && error?.message?.contains("first.sqlite") == true)
+        try FileManager.default.removeItem(atPath: first)
+        #expect(try addRow(second, .managed(by: store)) == 1)
+        #expect(try store.databasePath() == second)
+    }
+
     @Test("distinguishes a locked keyring from one without the key, although the look-up returns the same")
     func locked() throws {
         let store = try standIn(), path = folder.path("db.sqlite")

@@ -10,6 +10,7 @@ extension MutablePersistableRecord {
     ///   - db: the connection.
     ///   - conflictResolution: the conflict resolution. Default: that of ``persistenceConflictPolicy``.
     /// - throws: `SQLITE_CONSTRAINT` and its variants; the errors of callbacks.
+    @inlinable
     public mutating func insert(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil
     ) throws {

@@ -9,6 +9,7 @@ extension PersistableRecord {
     ///   - db: the connection.
     ///   - conflictResolution: the conflict resolution. Default: that of `persistenceConflictPolicy`.
     /// - throws: `SQLITE_CONSTRAINT` and its variants; the errors of callbacks.
+    @inlinable
     public func insert(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
         var record = self
         try record.insertCore(db, conflictResolution)

@@ -51,11 +51,11 @@ extension RecordWriter {
     func upsertStatement(_ upsert: Upsert, returning selection: [any SQLSelectable]) throws -> Statement {
         let policy = conflictPolicy.conflictResolutionForInsert
         let key = try db.primaryKey(tableName)
-        let assignments = upsert.completeAssignments(columns: container.columns, key: key.columns)
+        let assignments = upsert.completeAssignments(columns: saved.columns, key: key.columns)
         return try db.reusableStatement { writer in
             // The policy applies to other constraints only; on the conflict target it would prevent the upsert.
             let sql = insertSQL(policy == .ignore || policy == .replace ? "" : Optional(policy).sqlClause)
-            writer.append(sql, arguments: StatementArguments(values: container.values))
+            writer.append(sql, arguments: StatementArguments(values: Array(saved.bound)))
             writer.append(" ON CONFLICT")
             if !upsert.conflictTarget.isEmpty {
                 writer.append("(" + upsert.conflictTarget.map(\.quotedDatabaseIdentifier).joined(separator: ", ") + ")")
@@ -104,7 +104,7 @@ extension MutablePersistableRecord {
                 let rowID: Int64 = if hasRowID, let row { row[row.count - 1] } else { 0 }
                 value = try fetch(row)
                 try cursor.run.complete()
-                return try InsertionSuccess(rowID: rowID, rowIDColumn: writer.rowIDColumn(), columns: writer.columns)
+                return try writer.success(rowID: rowID)
             }
         }
         return value!

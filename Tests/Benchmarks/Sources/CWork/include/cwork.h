@@ -18,10 +18,12 @@ void cwork_fill(sqlite3 *db, const char *insert, int width, int64_t count);
 
 int64_t cwork_rows(sqlite3 *db, const char *select, int width, int64_t count);
 /// Those, and the mixed rows, kept in an array that grows; they give the sum when all are there.
-int64_t cwork_rows_in_array(sqlite3 *db, const char *select, int width, int64_t count);
+int64_t cwork_rows_in_array(sqlite3 *db, const char *select, int64_t count);
 int64_t cwork_mixed_in_array(sqlite3 *db, const char *select, int64_t count);
 int64_t cwork_points(sqlite3 *db, const char *select, int64_t count, int64_t modulus, int transactions);
 int64_t cwork_inserts(sqlite3 *db, const char *insert, const char *count_sql, int width, int64_t count);
+/// Each read on another thread, which gets the request and hands back the result by a condition variable.
+int64_t cwork_points_handed_over(sqlite3 *db, const char *select, int64_t count, int64_t modulus);
 int64_t cwork_small_transactions(sqlite3 *db, const char *insert, const char *count_sql, int width, int64_t count);
 
 /// Texts and blobs are copied out of the statement, as every program has to that keeps them. They give bytes.

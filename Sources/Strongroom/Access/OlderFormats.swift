@@ -1,0 +1,22 @@
+extension Configuration {
+    /// Opens a database with `open`, and does what the configuration says about obstacles.
+    func opening<T>(at path: String, _ open: () throws -> T) throws -> T {
+        try explainingMissingLog(at: path) { try migratingOlderFormat(at: path, open) }
+    }
+
+    /// Opens a database with `open`. Migrates it in its place and opens it again if it has an older format and the
+    /// configuration allows that.
+    private func migratingOlderFormat<T>(at path: String, _ open: () throws -> T) throws -> T {
+        do {
+            return try open()
+        } catch let error as DatabaseError where error.reason == .olderFormat {
+            guard case .migrate(let progress) = olderFormats, !readonly, let encryption,
+                let settings = CipherSettings.formats.first(where: { $0.version == error.formatVersion })?.settings
+            else { throw error }
+            try DatabaseFile.migrateInPlace(
+                path: path, from: Encryption(key: encryption.key, settings: settings), as: encryption,
+                progress: progress.map { report in { report($0) } })
+            return try open()
+        }
+    }
+}

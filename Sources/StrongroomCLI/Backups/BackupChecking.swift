@@ -1,0 +1,66 @@
+import ArgumentParser
+import Foundation
+import Strongroom
+
+extension BackupRetention: ExpressibleByArgument {}
+
+/// A time in ISO 8601, such as 2026-03-01T09:30:00Z.
+struct BackupTime: ExpressibleByArgument {
+    var date: Date
+
+    init?(argument: String) {
+        guard let date = try? Date(argument, strategy: .iso8601) else { return nil }
+        self.date = date
+    }
+}
+
+/// The options for former keys of a database.
+struct FormerKeyOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Try the former passphrase in this file, too. May be given several times.", valueName: "file"),
+        completion: .file())
+    var formerPassphraseFile: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Try the former raw key in this file, too. May be given several times.", valueName: "file"),
+        completion: .file())
+    var formerRawKeyFile: [String] = []
+
+    var isGiven: Bool { !formerPassphraseFile.isEmpty || !formerRawKeyFile.isEmpty }
+
+    func encryptions(_ format: FormatOptions) throws -> [Encryption] {
+        let sources =
+            formerPassphraseFile.map(SecretSource.file) + formerRawKeyFile.map(SecretSource.rawKeyFile)
+        return try sources.map {
+            let secret = try $0.read("", option: "former-passphrase-file")
+            return try Encryption(key: secret.key, plaintextHeader: format.header())
+        }
+    }
+}
+
+/// A check of several dated copies, with a progress display and the signals.
+struct BackupChecking {
+    let progress: ProgressOptions
+    let quiet: Bool
+
+    /// - parameter keys: the keys that may open the copies. Nil to compare the files with their records.
+    func run(
+        _ list: [DatabaseBackup], in backups: DatabaseBackups, _ keys: BackupCheck.Keys?
+    ) throws -> [(DatabaseBackup, BackupCheck)] {
+        let display = ProgressDisplay("checking", files: list.map { ($0.path, $0.size) }, progress, quiet: quiet)
+        defer { display.clear() }
+        return try Interruption.deferred { interruption in
+            try list.map { backup in
+                let check = try attributing(to: backup.path) {
+                    try backups.check(backup, keys: keys) {
+                        try interruption.check()
+                        display.show(backup.path, $0)
+                    }
+                }
+                for problem in check.problems { display.say("\(backup.path): \(problem)") }
+                return (backup, check)
+            }
+        }
+    }
+}

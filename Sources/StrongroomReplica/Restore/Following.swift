@@ -1,0 +1,178 @@
+import Foundation
+
+/// A restored database that is changed with each point that arrives.
+final class Following {
+    /// What the database contains, in its `-replica` folder. A kill leaves one of the two states.
+    private struct State: Codable {
+        var lineage: String
+        var tip: ChainTip
+        var next: ChainTip?
+    }
+
+    private let archive: Archive
+    private let path: String
+    private let folder: String
+    private let lock: Int32
+    private var state: State?
+    private var tree: PageTree?
+    private var lineage: Lineage?
+    private var rounds = 0
+
+    init(archive: Archive, path: String) throws {
+        (self.archive, self.path, folder) = (archive, path, path + "-replica")
+        try Files.makeFolder(folder)
+        lock = try Files.open(folder + "/followed-lock", O_RDWR | O_CREAT | O_NOFOLLOW)
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            close(lock)
+            throw ReplicaError(.busy, path, "another process follows a replica with it; nothing was changed. End it.")
+        }
+        if let bytes = try Files.read(statePath) {
+            state = try? JSONDecoder().decode(State.self, from: Data(bytes))
+        }
+    }
+
+    deinit { close(lock) }
+
+    private var statePath: String { folder + "/followed" }
+
+    private func save(_ new: State) throws {
+        let bytes = try [UInt8](JSONEncoder().encode(new))
+        _ = try Files.publish(bytes, as: statePath, partial: statePath + "-new")
+        state = new
+    }
+
+    // MARK: Beginning
+
+    /// Restores the newest point, or finds out what an earlier run has left. Returns the point if it was restored.
+    func begin() throws -> Point? {
+        var restored: Point?
+        if Files.status(path) == nil {
+            let restoration = Restoration(archive: archive, path: path)
+            restored = try restoration.run(.newest, atLeast: nil) { id, tip in
+                try self.save(State(lineage: id.description, tip: tip))
+            }.point
+        }
+        guard let state, let id = Lineage.ID(state.lineage) else {
+            throw ReplicaError(
+                .exists, path,
+                "it does not come from a replica that was followed; nothing was changed. Give another name.")
+        }
+        lineage = try archive.lineage(id)
+        try recover(state)
+        return restored
+    }
+
+    /// Reads the whole database, and compares it with the states that it can have.
+    private func recover(_ state: State) throws {
+        if let first = try Files.read(path + Companion.journal.rawValue, limit: 1)?.first, first != 0 {
+            _ = try KeylessConnection(path: path, pageSize: 0)
+        }
+        for tip in [state.tip, state.next].compactMap({ $0 }) {
+            let tree = try readLeaves(tip)
+            guard tree.root.description == tip.root else { continue }
+            self.tree = tree
+            return try save(State(lineage: state.lineage, tip: tip))
+        }
+        throw PageExchange.changed(path)
+    }
+
+    private func readLeaves(_ tip: ChainTip) throws -> PageTree {
+        guard let locks = try DatabaseLocks(path: path) else { throw PageExchange.changed(path) }
+        while try !locks.share() { usleep(20_000) }
+        unlink(folder + "/followed-leaves")
+        let tree = try PageTree(path: folder + "/followed-leaves", pageSize: tip.pageSize, pageCount: 0)
+        guard try locks.size() == Int64(tip.pageCount) * Int64(tip.pageSize) else { return tree }
+        let hasher = Hasher()
+        var changes: [PageTree.Change] = [], bytes = [UInt8](repeating: 0, count: Int(tip.pageSize))
+        for page in 1...tip.pageCount {
+            try bytes.withUnsafeMutableBytes { buffer in
+                try locks.read(page, into: buffer)
+                let leaf = PageTree.leaf(page, UnsafeRawBufferPointer(buffer), hasher)
+                changes.append(PageTree.Change(page: page, leaf: leaf))
+            }
+        }
+        let update = try tree.update(changes, pageSize: tip.pageSize, pageCount: tip.pageCount, isWhole: true)
+        try tree.apply(update, isWhole: true)
+        return tree
+    }
+
+    // MARK: Points
+
+    /// Applies the points that have arrived. Returns false if a connection has the database open.
+    func advance(_ report: (Point) -> Void) throws -> Bool {
+        guard var lineage, let state else { return true }
+        var names = try archive.points(lineage.id, after: state.tip.position)
+        rounds += 1
+        if names.isEmpty, rounds % 30 == 1, let newer = try newerHistory(than: lineage) {
+            // The replicator has begun a history.
+            (lineage, names) = (newer.lineage, newer.points)
+        }
+        guard let first = names.first else { return true }
+        let objects = Lookahead(archive.destination)
+        defer { objects.end() }
+        let continues = lineage.id == self.lineage?.id && first.position == state.tip.position + 1
+        if !continues {
+            guard let full = names.lastIndex(where: \.isFull) else {
+                throw ReplicaError.damaged(first.name, "the point before it is missing")
+            }
+            names.removeFirst(full)
+        }
+        objects.expect(names.map(\.name))
+        var reader = ChainReader(objects, lineage, after: continues ? state.tip : nil)
+        for (name, next) in zip(names, names.dropFirst()) where name.position == next.position {
+            throw Archive.History.fork(name, next)
+        }
+        for name in names {
+            guard let point = try apply(name, &reader, lineage) else { return false }
+            self.lineage = lineage
+            report(point)
+        }
+        return true
+    }
+
+    private func newerHistory(than known: Lineage) throws -> Archive.History? {
+        let newest = try archive.history(for: .newest)
+        return newest.lineage.id == known.id || newest.lineage.begun < known.begun ? nil : newest
+    }
+
+    /// Returns nil if a connection has the database open.
+    private func apply(_ name: PointName, _ reader: inout ChainReader, _ lineage: Lineage) throws -> Point? {
+        guard let state, let tree else { return nil }
+        var spool: Spool?, changes: [PageTree.Change] = []
+        let hasher = Hasher()
+        let point = try reader.read(name) { point, part in
+            let made = try spool ?? Spool(folder: folder, pageSize: point.pageSize)
+            spool = made
+            try part.withPages { page, bytes in
+                let leaf = PageTree.leaf(page, bytes, hasher)
+                changes.append(PageTree.Change(page: page, leaf: leaf))
+                let isKnown = try point.pageSize == tree.pageSize && page <= tree.pageCount && tree.leaf(page) == leaf
+                if !isKnown { try made.write(page, bytes) }
+            }
+        }
+        let isWhole = point.kind == .full
+        let update = try tree.update(changes, pageSize: point.pageSize, pageCount: point.pageCount, isWhole: isWhole)
+        guard update.root == point.rootAfter, let tip = reader.tip else {
+            throw ReplicaError.damaged(name.name, "its pages are not those of the state that it describes")
+        }
+        let exchange = PageExchange(
+            path: path, spool: try spool ?? Spool(folder: folder, pageSize: point.pageSize),
+            zeros: isWhole ? try zeros(point, changes) : [], old: (state.tip.pageSize, state.tip.pageCount), new: point)
+        try save(State(lineage: state.lineage, tip: state.tip, next: tip))
+        guard try exchange.run() else { return nil }
+        try tree.apply(update, isWhole: isWhole)
+        try save(State(lineage: lineage.id.description, tip: tip))
+        return point
+    }
+
+    /// Returns the pages that a full point leaves out, and that are not zeros now.
+    private func zeros(_ point: Point, _ changes: [PageTree.Change]) throws -> [UInt32] {
+        let present = Set(changes.map(\.page))
+        guard let tree, changes.count < Int(point.pageCount) else { return [] }
+        return try (1...point.pageCount).filter { page in
+            guard !present.contains(page) else { return false }
+            // What extends the file is zero.
+            return try tree.pageSize != point.pageSize || page <= tree.pageCount && tree.leaf(page) != .zero
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Strongroom
+import Testing
+
+/// What `@DatabaseRecord` writes, written by hand: the tests of the macro itself are in Tests/Macros.
+@Suite("A record that reads its columns by position")
+struct PositionalRecordTests {
+    private struct Tag: Equatable, FetchableRecord, PersistableRecord, GeneratedRecord {
+        static let databaseColumns = RecordColumns(["name", "count"])
+        var name: String
+        var count: Int
+        var note = "none"
+
+        init(name: String, count: Int) { (self.name, self.count) = (name, count) }
+        init(row: Row) throws { try self.init(columns: row.reading(Self.databaseColumns)) }
+        init(columns: RecordRow) throws {
+            name = try columns.value(0)
+            count = try columns.value(1)
+        }
+        func encode(to container: inout PersistenceContainer) throws { try encode(to: &container, prefix: "") }
+        func encode(to container: inout PersistenceContainer, prefix: String) throws {
+            container[prefix + "name"] = name
+            container[prefix + "count"] = count
+        }
+    }
+
+    private struct Pair: FetchableRecord, PersistableRecord, GeneratedRecord {
+        static let databaseColumns = RecordColumns(
+            ["date"] + Tag.databaseColumns.names(prefixedBy: "l_") + Tag.databaseColumns.names(prefixedBy: "r_")
+                + ["json", "size"])
+        var date: Date?
+        var left: Tag, right: Tag?
+        var json: [String]?
+        var size = 7
+
+        init(date: Date?, left: Tag, right: Tag?, json: [String]?) {
+            (self.date, self.left, self.right, self.json) = (date, left, right, json)
+        }
+        init(row: Row) throws { try self.init(columns: row.reading(Self.databaseColumns)) }
+        init(columns: RecordRow) throws {
+            date = try columns.date(0, .timeIntervalSince1970)
+            left = try columns.part(from: 1)
+            right = try columns.part(from: 3)
+            json = try columns.json(5, Self.databaseJSONDecoder(for: "json"))
+            if columns.has(6) { size = try columns.value(6) }
+        }
+        func encode(to container: inout PersistenceContainer) throws { try encode(to: &container, prefix: "") }
+        func encode(to container: inout PersistenceContainer, prefix: String) throws {
+            container.set(date, for: prefix + "date", .secondsSince1970)
+            try left.encode(to: &container, prefix: prefix + "l_")
+            try container.set(right, prefix: prefix + "r_")
+            try container.setJSON(json, for: prefix + "json", Self.databaseJSONEncoder(for: "json"))
+            container[prefix + "size"] = size
+        }
+    }
+
+    private func read<T>(_ body: (Database) throws -> T) throws -> T { try QueueFixture().queue.read(body) }
+
+    private let expected = [Tag(name: "a", count: 7), Tag(name: "b", count: 8)]
+
+    @Test("finds them in any order, in copied and in adapted rows, and in scopes")
+    func orders() throws {
+        try read { db in
+            let sql = "SELECT 7 AS COUNT, 'a' AS name UNION ALL SELECT 8, 'b'"
+            #expect(try Tag.fetchAll(db, sql: sql) == expected)
+            #expect(try Row.fetchAll(db, sql: sql).map { try Tag(row: $0) } == expected)
+            let adapted = try Tag.fetchAll(
+                db, sql: "SELECT 0, 7 AS a, 'a' AS b UNION ALL SELECT 0, 8, 'b'",
+                adapter: ColumnMapping(["count": "a", "name": "b"]))
+            #expect(adapted == expected)
+            let rows = try Row.fetchCursor(
+                db, sql: "SELECT 'x' AS name, 1 AS count, 'a' AS name, 7 AS count UNION ALL SELECT 'y', 2, 'b', 8",
+                adapter: ScopeAdapter(["tag": SuffixRowAdapter(fromIndex: 2)]))
+            var scoped: [Tag] = [], main: [Tag] = []
+            while let row = try rows.next() {
+                scoped.append(try Tag(row: #require(row.scopes["tag"])))
+                main.append(try Tag(row: row))
+            }
+            #expect(scoped == expected)
+            #expect(main == [Tag(name: "x", count: 1), Tag(name: "y", count: 2)])
+        }
+    }
+
+    @Test("finds them again in the rows of a statement that SQLite has compiled anew")
+    func schemas() throws {
+        let queue = try QueueFixture().queue
+        for table in ["tag (name, count)", "tag (count, x, name)", "tag (x, name, y, count)"] {
+            try queue.write { db in
+                try db.execute(sql: "DROP TABLE IF EXISTS tag; CREATE TABLE \(table)")
+                for tag in expected { try tag.insert(db) }
+                #expect(try Tag.fetchAll(db, sql: "SELECT * FROM tag") == expected)
+                #expect(try Tag.fetchAll(db) == expected)
+            }
+        }
+    }
+
+    @Test("may alternate with another record over the rows of a cursor")
+    func alternation() throws {
+        struct Other: FetchableRecord {
+            static let databaseColumns = RecordColumns(["count", "name"])
+            var text: String
+            init(row: Row) throws {
+                let columns = row.reading(Self.databaseColumns)
+                text = try "\(columns.value(0) as Int)" + columns.value(1)
+            }
+        }
+        let found = try read { db in
+            let rows = try Row.fetchCursor(db, sql: "SELECT 'a' AS name, 7 AS count UNION ALL SELECT 'b', 8")
+            var found: [String] = []
+            while let row = try rows.next() {
+                found += try [Tag(row: row).name, Other(row: row).text, String(Tag(row: row).count)]
+            }
+            return found
+        }
+        #expect(found == ["a", "7a", "7", "b", "8b", "8"])
+    }
+
+    @Test("throws for a missing column, NULL and another type, and names the column")
+    func errors() throws {
+        try read { db in
+            for sql in ["SELECT 'a' AS name", "SELECT 'a' AS name, NULL AS count", "SELECT 'a' AS name, 'b' AS count"] {
+                for isCopy in [false, true] {
+                    let error = #expect(throws: RowDecodingError.self) {
+                        if isCopy {
+                            _ = try Tag(row: #require(try Row.fetchOne(db, sql: sql)))
+                        } else {
+                            _ = try Tag.fetchAll(db, sql: sql)
+                        }
+                    }
+                    #expect(error.map { "\($0)".contains("count") } == true)
+                }
+            }
+        }
+    }
+
+    @Test("reads the parts, dates and JSON that it has saved, and keeps defaults")
+    func parts() throws {
+        let queue = try QueueFixture().queue
+        try queue.write { db in
+            try db.execute(sql: "CREATE TABLE pair (json, r_count, size, r_name, l_name, date, l_count)")
+            for n in 0..<6 {
+                let date = n % 2 == 0 ? nil : Date(timeIntervalSince1970: Double(n))
+                let right = n % 3 == 0 ? nil : Tag(name: "r\(n)", count: -n)
+                let json = n % 2 == 1 ? nil : ["\(n)"]
+                try Pair(date: date, left: Tag(name: "l\(n)", count: n), right: right, json: json).insert(db)
+            }
+            let pairs = try Pair.fetchAll(db, sql: "SELECT * FROM pair ORDER BY l_count")
+            #expect(pairs.map(\.date?.timeIntervalSince1970) == [nil, 1, nil, 3, nil, 5])
+            #expect(pairs.map(\.left.count) == [0, 1, 2, 3, 4, 5])
+            #expect(pairs.map(\.right?.name) == [nil, "r1", "r2", nil, "r4", "r5"])
+            #expect(pairs.map(\.json) == [["0"], nil, ["2"], nil, ["4"], nil])
+            let short = try #require(try Pair.fetchOne(db, sql: "SELECT 'a' AS l_name, 1 AS l_count"))
+            #expect(short.size == 7)
+            #expect(short.right == nil)
+        }
+    }
+}
