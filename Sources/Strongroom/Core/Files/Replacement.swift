@@ -47,7 +47,8 @@ struct Replacement {
     /// - parameter suffix: what the names of the former files get. Nil to remove them.
     init(of database: String, by copy: String, suffix: String?) {
         let folder = NamedFile.folder(of: copy), hasFormer = NamedFile.exists(database)
-        let linked = ReplacedFile.link(hasFormer ? database : copy, to: folder + "/copy-probe")
+        // Not of the database, which would keep the second name after a kill.
+        let linked = ReplacedFile.link(copy, to: folder + "/copy-probe")
         _ = ReplacedFile.unlink(folder + "/copy-probe")
         let companions = Self.companions.filter { $0.isRestored && NamedFile.exists($0.path(of: copy)) }
         let hasPagesElsewhere = [CompanionFile.log, .journal].contains {
@@ -72,7 +73,7 @@ struct Replacement {
             guard (try? undo()) == true else { throw pending(error) }
             throw error
         }
-        // What follows changes nothing about the database.
+        // If it stays, the next opening removes it.
         _ = NamedFile.remove(recordPath)
     }
 
