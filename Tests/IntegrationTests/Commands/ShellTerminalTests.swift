@@ -24,11 +24,10 @@ struct ShellTerminalTests {
         func type(_ text: String) { terminal.type(text) }
         func expect(_ text: String) throws { try terminal.expect(text) }
 
-        /// Types at the next prompt. The editor shows it before it stops the terminal's own echo.
+        /// Types at the next prompt.
         func enter(_ text: String) throws {
             try terminal.expect("strongroom> ")
-            try wait { !terminal.echoes }
-            terminal.type(text)
+            try terminal.enter(text)
         }
 
         func end() async throws {
@@ -37,12 +36,7 @@ struct ShellTerminalTests {
         }
 
         /// Waits for the end of the line, while a statement runs: the shell has left the terminal as it was.
-        func waitForStatement() throws { try wait { terminal.echoes } }
-
-        private func wait(_ condition: () -> Bool) throws {
-            for _ in 0..<3000 where !condition() { usleep(10_000) }
-            try #require(condition())
-        }
+        func waitForStatement() throws { try terminal.wait { terminal.echoes } }
     }
 
     private func start(_ more: String...) throws -> Session {
