@@ -6,7 +6,7 @@ let strongroom = Target.Dependency.product(name: "Strongroom", package: "Strongr
 
 let package = Package(
     name: "NotesServer",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v14)],
     dependencies: [
         .package(name: "Strongroom", path: "../..", traits: ["ServiceLifecycle", "Metrics", "Tracing"]),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.5.0"),
@@ -21,14 +21,19 @@ let package = Package(
         .executableTarget(
             name: "NotesServer",
             dependencies: [
-                "Notes", strongroom,
+                "CNotes", "Notes", strongroom,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
         // A process of its own that writes to the same database.
-        .executableTarget(name: "NotesWorker", dependencies: ["Notes", strongroom]),
-        // The requests of clients, over HTTP or with plain C.
-        .target(name: "Load", dependencies: [.product(name: "CSQLCipher", package: "Strongroom")]),
+        .executableTarget(
+            name: "NotesWorker",
+            dependencies: [
+                "Notes", strongroom,
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]),
+        // The same work in plain C, for the comparison of latencies.
+        .target(name: "CNotes", dependencies: [.product(name: "CSQLCipher", package: "Strongroom")]),
         // Reads of one row with metrics and traces, and without them.
         .executableTarget(
             name: "InstrumentCost",
@@ -40,7 +45,7 @@ let package = Package(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Load", "NotesServer", "NotesWorker", strongroom,
+                "Notes", "NotesServer", "NotesWorker", "InstrumentCost", strongroom,
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),

@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+/// A value with a lock.
+final class Shared<Value>: @unchecked Sendable {
+    private let lock = NSLock()
+    private var stored: Value
+
+    init(_ value: Value) { stored = value }
+
+    var value: Value { lock.withLock { stored } }
+
+    func update<T>(_ change: (inout Value) -> T) -> T { lock.withLock { change(&stored) } }
+}
+
+/// A program of this package in a process of its own, whose lines are read.
+final class RunningProgram: @unchecked Sendable {
+    private let process = Process()
+    private let output = Pipe()
+    let lines = Shared<[String]>([])
+    private let rest = Shared<String>("")
+
+    init(_ name: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+        process.executableURL = Self.folder.appendingPathComponent(name)
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardOutput = output
+        output.fileHandleForReading.readabilityHandler = { [lines, rest] handle in
+            let text = String(decoding: handle.availableData, as: UTF8.self)
+            let complete = rest.update { rest -> [String] in
+                var parts = (rest + text).components(separatedBy: "\n")
+                rest = parts.removeLast()
+                return parts
+            }
+            lines.update { $0 += complete }
+        }
+        try process.run()
+    }
+
+    deinit {
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        output.fileHandleForReading.readabilityHandler = nil
+    }
+
+    /// The folder of the programs: that of this test.
+    static let folder = Bundle.main.bundleURL
+
+    /// Returns the first line with a beginning, without it.
+    func awaitLine(_ beginning: String) throws -> String {
+        let end = Date().addingTimeInterval(60)
+        while Date() < end {
+            if let line = lines.value.first(where: { $0.hasPrefix(beginning) }) {
+                return String(line.dropFirst(beginning.count))
+            }
+            Thread.sleep(forTimeInterval: 0.002)
+        }
+        throw HTTPClient.Failure(description: "no line \(beginning)")
+    }
+
+    func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
+
+    /// Waits for the end, and returns the exit status. Nil after a signal.
+    func end(within seconds: TimeInterval = 60) throws -> Int32? {
+        let end = Date().addingTimeInterval(seconds)
+        while process.isRunning {
+            guard Date() < end else { throw HTTPClient.Failure(description: "the process does not end") }
+            Thread.sleep(forTimeInterval: 0.002)
+        }
+        return process.terminationReason == .exit ? process.terminationStatus : nil
+    }
+}
+
+/// The server on a database in a folder of its own.
+final class NotesFolder: Sendable {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("notes-\(UUID().uuidString)").path
+    var database: String { path + "/notes.db" }
+
+    init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func startServer(_ options: String..., environment: [String: String] = [:]) throws -> (RunningProgram, port: Int) {
+        let server = try RunningProgram("NotesServer", [database] + options, environment: environment)
+        let port = try #require(Int(try server.awaitLine("listening on ")))
+        return (server, port)
+    }
+}
