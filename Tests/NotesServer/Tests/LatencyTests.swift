@@ -17,15 +17,18 @@ struct LatencyTests {
                 let folder = try NotesFolder()
                 let (server, port) =
                     engine == "plain C" ? try folder.startServer("plain-c") : try folder.startServer()
-                results["\(engine) POST /notes", default: []].append(try measure(port) { client, id in
-                    try client.post("/notes", #"{"id": "\#(id)", "text": "Text"}"#).status == 201
-                })
-                results["\(engine) GET /notes/ID", default: []].append(try measure(port) { client, id in
-                    try client.get("/notes/\(id)").status == 200
-                })
-                results["\(engine) GET /health", default: []].append(try measure(port) { client, _ in
-                    try client.get("/health").status == 200
-                })
+                results["\(engine) POST /notes", default: []].append(
+                    try measure(port) { client, id in
+                        try client.post("/notes", #"{"id": "\#(id)", "text": "Text"}"#).status == 201
+                    })
+                results["\(engine) GET /notes/ID", default: []].append(
+                    try measure(port) { client, id in
+                        try client.get("/notes/\(id)").status == 200
+                    })
+                results["\(engine) GET /health", default: []].append(
+                    try measure(port) { client, _ in
+                        try client.get("/health").status == 200
+                    })
                 server.signal(SIGTERM)
                 #expect(try server.end() == 0)
             }

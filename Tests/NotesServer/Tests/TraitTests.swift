@@ -16,7 +16,8 @@ private func configuration(_ change: (inout Configuration) -> Void = { _ in }) t
     return configuration
 }
 
-private func makePool(_ folder: NotesFolder, _ change: (inout Configuration) -> Void = { _ in }) throws -> DatabasePool {
+private func makePool(_ folder: NotesFolder, _ change: (inout Configuration) -> Void = { _ in }) throws -> DatabasePool
+{
     let pool = try DatabasePool(path: folder.database, configuration: configuration(change))
     try pool.write { try $0.execute(sql: "CREATE TABLE note (text TEXT UNIQUE)") }
     return pool

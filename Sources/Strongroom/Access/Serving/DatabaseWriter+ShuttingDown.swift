@@ -30,10 +30,11 @@ extension DatabaseWriter {
         guard let served else {
             let end = Awaited<DatabaseShutdown>()
             Workers.shared.run {
-                end.put(Result {
-                    try self.close()
-                    return DatabaseShutdown(hasInterruptedAccesses: false, checkpointError: nil)
-                })
+                end.put(
+                    Result {
+                        try self.close()
+                        return DatabaseShutdown(hasInterruptedAccesses: false, checkpointError: nil)
+                    })
             }
             return try await end.value {}
         }

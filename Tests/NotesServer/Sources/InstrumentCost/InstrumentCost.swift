@@ -33,7 +33,8 @@ struct InstrumentCost {
         print("spans \(percent(ratios.map(\.spans)))")
     }
 
-    private static func pool(_ path: String, _ change: (inout Configuration) -> Void = { _ in }) throws -> DatabasePool {
+    private static func pool(_ path: String, _ change: (inout Configuration) -> Void = { _ in }) throws -> DatabasePool
+    {
         var configuration = Configuration()
         configuration.encryption = Encryption(key: try .rawKey([UInt8](repeating: 42, count: 32)))
         change(&configuration)

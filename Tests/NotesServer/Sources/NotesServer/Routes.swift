@@ -4,7 +4,12 @@ import Notes
 import ServiceLifecycle
 import Strongroom
 
-extension Note: @retroactive ResponseEncodable {}
+/// A note as a client gets it.
+struct NoteAnswer: ResponseEncodable {
+    let id: String
+    let author: String
+    let text: String
+}
 
 /// A note as a client sends it.
 struct NewNote: Decodable, Sendable {
@@ -29,7 +34,7 @@ struct Routes {
         router.get("notes/:id") { _, context in
             let id = try context.parameters.require("id")
             guard let note = try await answering({ try await store.find(id) }) else { throw HTTPError(.notFound) }
-            return note
+            return NoteAnswer(id: note.id, author: note.author, text: note.text)
         }
         router.get("health") { _, _ in health() }
         if let service {
