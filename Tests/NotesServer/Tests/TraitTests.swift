@@ -23,6 +23,9 @@ private func makePool(_ folder: NotesFolder, _ change: (inout Configuration) -> 
     return pool
 }
 
+/// Runs a blocking access in a test that is asynchronous.
+private func blocking<T>(_ access: () throws -> T) rethrows -> T { try access() }
+
 @Suite("The service of a database")
 struct LifecycleTests {
     private let folder: NotesFolder
@@ -133,7 +136,7 @@ struct TracingTests {
         let pool = try pool(), tracer = tracer
         try await tracer.withSpan("request") { _ in
             try await pool.read { _ in tracer.withSpan("inside") { _ in } }
-            try pool.write { _ in tracer.withSpan("inside") { _ in } }
+            try blocking { try pool.write { _ in tracer.withSpan("inside") { _ in } } }
         }
         let spans = tracer.popFinishedSpans()
         let names = spans.map(\.operationName)
@@ -147,10 +150,10 @@ struct TracingTests {
     @Test("are one for each access of every kind, ended when it ends")
     func kinds() async throws {
         let pool = try pool()
-        try pool.read { _ in }
+        try blocking { try pool.read { _ in } }
         try await pool.unsafeRead { _ in }
         try await pool.write { _ in }
-        try pool.barrierWriteWithoutTransaction { db in try pool.unsafeReentrantWrite { _ in } }
+        try blocking { try pool.barrierWriteWithoutTransaction { _ in pool.unsafeReentrantWrite { _ in } } }
         try await pool.barrierWriteWithoutTransaction { _ in }
         await withCheckedContinuation { continuation in pool.asyncRead { _ in continuation.resume() } }
         while !tracer.activeSpans.isEmpty { await Task.yield() }
@@ -177,7 +180,7 @@ struct TracingTests {
         let pool = try pool(showsSQL: true)
         try await pool.write { try $0.execute(sql: "INSERT INTO note VALUES (?)", arguments: ["a secret"]) }
         try await pool.unsafeRead { _ = try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM note") }
-        try pool.writeWithoutTransaction { try $0.execute(sql: "ATTACH ':memory:' AS other KEY 'hidden'") }
+        try await pool.writeWithoutTransaction { try $0.execute(sql: "ATTACH ':memory:' AS other KEY 'hidden'") }
         let texts = tracer.popFinishedSpans().map { $0.attributes.get("db.query.text")?.text ?? "" }
         #expect(texts[0].contains("INSERT INTO note VALUES (?)") && texts[1] == "SELECT COUNT(*) FROM note")
         #expect(!texts.joined().contains("secret") && !texts.joined().contains("hidden"))

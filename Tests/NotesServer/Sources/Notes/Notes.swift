@@ -48,3 +48,8 @@ public enum NotesDatabase {
         try DatabasePool.openShared(path: path, configuration: configuration, migrator: migrator)
     }
 }
+
+/// Prints a line immediately, for the process that has started this one.
+public func report(_ line: String) {
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}

@@ -12,7 +12,6 @@ import Strongroom
 @main
 struct NotesServer {
     static func main() async throws {
-        setvbuf(stdout, nil, _IOLBF, 0)
         let arguments = CommandLine.arguments
         guard arguments.count >= 2 else { exit(2) }
         let path = arguments[1]
@@ -32,7 +31,7 @@ struct NotesServer {
         var server = Application(
             router: routes.router(),
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { channel in print("listening on \(channel.localAddress?.port ?? 0)") },
+            onServerRunning: { channel in report("listening on \(channel.localAddress?.port ?? 0)") },
             logger: logger)
         server.services = []
         // Stopped in the opposite order: the database ends when the last request has ended.

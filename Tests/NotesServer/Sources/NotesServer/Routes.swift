@@ -68,8 +68,8 @@ struct Routes {
         let pool = try await service.database
         let counts = ValueObservation.tracking { db in try Note.fetchCount(db) }.values(in: pool)
         let body = ResponseBody { writer in
-            try await cancelWhenGracefulShutdown {
-                for try await count in counts { try await writer.write(ByteBuffer(string: "data: \(count)\n\n")) }
+            for try await count in counts.cancelOnGracefulShutdown() {
+                try await writer.write(ByteBuffer(string: "data: \(count)\n\n"))
             }
             try await writer.finish(nil)
         }

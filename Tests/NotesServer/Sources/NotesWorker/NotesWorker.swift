@@ -10,7 +10,6 @@ import Strongroom
 @main
 struct NotesWorker {
     static func main() async throws {
-        setvbuf(stdout, nil, _IOLBF, 0)
         let arguments = CommandLine.arguments
         guard arguments.count == 4, let pause = UInt64(arguments[3]) else { exit(2) }
         let (path, name) = (arguments[1], arguments[2])
@@ -37,7 +36,7 @@ private struct Work: Service {
             for number in 1... where !Task.isCancelled {
                 let note = Note(id: "\(name)-\(number)", author: name, text: "Written by the worker")
                 try await pool.write { db in try note.insert(db, onConflict: .ignore) }
-                print(note.id)
+                report(note.id)
                 try? await Task.sleep(nanoseconds: pause)
             }
         }

@@ -2,8 +2,8 @@ import Foundation
 
 /// A client of HTTP/1.1 over one connection that is kept open, without a library whose latency would be measured.
 ///
-/// One thread at a time uses it.
-final class HTTPClient {
+/// Sendable because one thread at a time uses it.
+final class HTTPClient: @unchecked Sendable {
     struct Answer {
         let status: Int
         let body: String
@@ -72,7 +72,7 @@ final class HTTPClient {
 
     private func write(_ text: String) throws {
         let bytes = Array(text.utf8)
-        let count = Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL.rawValue))
+        let count = Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
         guard count == bytes.count else { throw Failure(description: "the connection is closed") }
     }
 
