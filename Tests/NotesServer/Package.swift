@@ -45,7 +45,7 @@ let package = Package(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Notes", "NotesServer", "NotesWorker", "InstrumentCost", strongroom,
+                "Notes", "NotesServer", "NotesWorker", strongroom,
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),

@@ -42,9 +42,11 @@ private struct SpanTracer: AccessTracer {
 
     var showsSQL: Bool { options.showsSQL }
 
-    func begin(_ kind: AccessKind, of database: String) -> any AccessTrace {
+    func begin(_ kind: AccessKind, of database: String) -> (any AccessTrace)? {
         let tracer = options.tracer ?? InstrumentationSystem.tracer
+        if tracer is NoOpTracer { return nil }
         let span = tracer.startAnySpan("strongroom.\(kind.rawValue)", ofKind: .internal)
+        guard span.isRecording else { return SpanTrace(span: span) }
         span.attributes["db.system.name"] = "sqlite"
         span.attributes["db.namespace"] = database
         span.attributes["db.operation.name"] = kind.rawValue
@@ -72,6 +74,7 @@ private struct SpanTrace: AccessTrace {
     }
 
     func add(sql added: String) {
+        guard span.isRecording else { return }
         sql.withLock { sql in
             guard sql.utf8.count + added.utf8.count + 2 <= Self.limit else { return }
             sql += sql.isEmpty ? added : "; " + added

@@ -8,7 +8,9 @@ struct LatencyTests {
     private static let clients = 4
 
     @Test("of requests beside plain C")
-    func comparison() throws {
+    func comparison() async throws { try await onThread { try compare() } }
+
+    private func compare() throws {
         var rows: [String] = []
         var results: [String: [[Double]]] = [:]
         // In turn, so that both meet the same noise.

@@ -22,7 +22,9 @@ struct ServerTests {
     }
 
     @Test("stores and returns notes, and reports its health")
-    func requests() throws {
+    func requests() async throws { try await onThread { try requestsOnThread() } }
+
+    private func requestsOnThread() throws {
         let (server, port) = try folder.startServer()
         let client = try HTTPClient(port: port)
         #expect(try client.post("/notes", json("a")).status == 201)
@@ -40,7 +42,9 @@ struct ServerTests {
     }
 
     @Test("takes the key from a systemd credential")
-    func credential() throws {
+    func credential() async throws { try await onThread { try credentialOnThread() } }
+
+    private func credentialOnThread() throws {
         let credentials = folder.path + "/credentials"
         try FileManager.default.createDirectory(atPath: credentials, withIntermediateDirectories: true)
         let key = "x'" + String(repeating: "2a", count: 32) + "'"
@@ -55,7 +59,9 @@ struct ServerTests {
     }
 
     @Test("sends the commits of a worker process as events, and ends the stream at a stop")
-    func events() throws {
+    func events() async throws { try await onThread { try eventsOnThread() } }
+
+    private func eventsOnThread() throws {
         let (server, port) = try folder.startServer()
         let worker = try RunningProgram("NotesWorker", [folder.database, "worker", "20"])
         let counts = Shared<[Int]>([])
@@ -82,7 +88,9 @@ struct ServerTests {
     }
 
     @Test("loses no acknowledged write in kills, stops and restarts under load, beside a worker")
-    func kills() throws {
+    func kills() async throws { try await onThread { try killsOnThread() } }
+
+    private func killsOnThread() throws {
         let rounds = 8, clients = 4
         let acknowledged = Shared<Set<String>>([]), port = Shared(0), isOver = Shared(false)
         let worker = try RunningProgram("NotesWorker", [folder.database, "worker", "5"])

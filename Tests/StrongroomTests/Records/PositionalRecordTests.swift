@@ -2,7 +2,7 @@ import Foundation
 import Strongroom
 import Testing
 
-/// What `@DatabaseRecord` writes, written by hand: the tests of the macro itself are in Tests/Macros.
+/// The code that `@DatabaseRecord` writes, by hand: the tests of the macro itself are in Tests/Macros.
 @Suite("A record that reads its columns by position")
 struct PositionalRecordTests {
     private struct Tag: Equatable, FetchableRecord, PersistableRecord, GeneratedRecord {

@@ -11,8 +11,8 @@ protocol AccessTracer: Sendable {
     /// True if traces get the SQL of statements.
     var showsSQL: Bool { get }
 
-    /// Begins the trace of an access that the calling thread or task requests now.
-    func begin(_ kind: AccessKind, of database: String) -> any AccessTrace
+    /// Begins the trace of an access that the calling thread or task requests now. Nil if none is recorded.
+    func begin(_ kind: AccessKind, of database: String) -> (any AccessTrace)?
 }
 
 /// The trace of one access.
@@ -43,8 +43,8 @@ struct AccessTracing: Sendable {
     /// Runs an access on the calling thread.
     @inline(__always)
     func run<T>(_ kind: AccessKind, _ access: () throws -> T) rethrows -> T {
-        guard let tracer else { return try access() }
-        return try run(tracer.begin(kind, of: database), access)
+        guard let tracer, let trace = tracer.begin(kind, of: database) else { return try access() }
+        return try run(trace, access)
     }
 
     private func run<T>(_ trace: any AccessTrace, _ access: () throws -> T) rethrows -> T {
@@ -62,7 +62,7 @@ struct AccessTracing: Sendable {
     func run<T: Sendable>(
         _ kind: AccessKind, with tracer: any AccessTracer, _ access: () async throws -> T
     ) async throws -> T {
-        let trace = tracer.begin(kind, of: database)
+        guard let trace = tracer.begin(kind, of: database) else { return try await access() }
         do {
             let value = try await RunningTrace.$current.withValue(trace) { try await trace.run(access) }
             trace.end(nil)

@@ -31,14 +31,24 @@ private struct Work: Service {
     let pause: UInt64
 
     func run() async throws {
-        try await cancelWhenGracefulShutdown {
-            let pool = try await database.database
-            for number in 1... where !Task.isCancelled {
-                let note = Note(id: "\(name)-\(number)", author: name, text: "Written by the worker")
-                try await pool.write { db in try note.insert(db, onConflict: .ignore) }
-                report(note.id)
-                try? await Task.sleep(nanoseconds: pause)
-            }
+        await cancelWhenGracefulShutdown {
+            do { try await write() } catch { fail(unlessStopped: error) }
         }
+    }
+
+    private func write() async throws {
+        let pool = try await database.database
+        for number in 1... {
+            let note = Note(id: "\(name)-\(number)", author: name, text: "Written by the worker")
+            try await pool.write { db in try note.insert(db, onConflict: .ignore) }
+            report(note.id)
+            try await Task.sleep(nanoseconds: pause)
+        }
+    }
+
+    private func fail(unlessStopped error: any Error) {
+        if error is CancellationError { return }
+        report("failed: \(error)")
+        exit(1)
     }
 }

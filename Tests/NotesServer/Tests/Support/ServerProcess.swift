@@ -85,3 +85,10 @@ final class NotesFolder: Sendable {
         return (server, port)
     }
 }
+
+/// Runs a test that blocks on a thread of its own, so that others go on.
+func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+    }
+}
