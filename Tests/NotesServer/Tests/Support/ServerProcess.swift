@@ -42,8 +42,10 @@ final class RunningProgram: @unchecked Sendable {
         output.fileHandleForReading.readabilityHandler = nil
     }
 
-    /// The folder of the programs: that of this test.
-    static let folder = Bundle.main.bundleURL
+    /// The folder of the programs: that of this test, or the optimized ones.
+    static let folder =
+        ProcessInfo.processInfo.environment["STRONGROOM_LATENCY"].map { URL(fileURLWithPath: $0) }
+        ?? Bundle.main.bundleURL
 
     /// Returns the first line with a beginning, without it.
     func awaitLine(_ beginning: String) throws -> String {
