@@ -1,7 +1,7 @@
 extension Database {
     /// Runs `value` as ``isolated(_:)`` does, on the connection of a queue, which writes, too.
     func readingInQueue<T>(_ value: (Database) throws -> T) throws -> T {
-        connection.count(.queueReads)
+        figures.count(.queueReads)
         return try isolated(value)
     }
 

@@ -64,10 +64,10 @@ public final class DatabasePool: DatabaseWriter {
     /// Closes the writer and all readers, after the accesses that came before.
     public func close() throws {
         if readers.isAccessed { reentrancyError("a reader of \(path)") }
-        try close { _ in }
+        try close(calling: { _ in })
     }
 
-    func close(_ willClose: (Database) -> Void) throws {
+    func close(calling willClose: (Database) -> Void) throws {
         try DeferredReleases.after { try closeAll(willClose) }
         externalChanges?.stop()
     }

@@ -47,10 +47,10 @@ public final class DatabaseQueue: DatabaseWriter {
 
     /// Closes the connection, after the accesses that came before.
     public func close() throws {
-        try close { _ in }
+        try close(calling: { _ in })
     }
 
-    func close(_ willClose: (Database) -> Void) throws {
+    func close(calling willClose: (Database) -> Void) throws {
         try DeferredReleases.after {
             try writer.sync { db in
                 if db.sqliteConnection != nil { willClose(db) }
@@ -104,7 +104,7 @@ extension DatabaseQueue {
         let value = tracing.later(.read, value)
         writer.async(
             { db in
-                db.connection.count(.queueReads)
+                db.figures.count(.queueReads)
                 try db.passSnapshot(isCurrent: false, to: value)
             }, orElse: { value(.failure($0)) })
     }

@@ -39,10 +39,10 @@ final class SerializedConnection: @unchecked Sendable {
     private let resumption = Mutex<[@Sendable () -> Void]>([])
 
     /// The accesses that the connection counts.
-    private let work: ConnectionHandle.Work
+    private let work: CountedWork
 
     /// Its share of the figures of its queue or pool. Nil until it is set up.
-    private var counts: ConnectionHandle.Counts?
+    private var counts: WorkCounts?
 
     /// The version of the pool's set-ups that the connection has run.
     var appliedSetups: ConnectionSetups.Version = 0
@@ -90,7 +90,7 @@ final class SerializedConnection: @unchecked Sendable {
         }
         if isReader { followSuspensions(isReader: true) }
         counts = configuration.tally?.take()
-        database.connection.setCounts(counts)
+        database.figures.setCounts(counts)
     }
 
     /// Stops a program whose set-up function opens a connection that calls the function again.
@@ -108,7 +108,7 @@ final class SerializedConnection: @unchecked Sendable {
         // The next object may have the identifier of the keys.
         if !configuration.isSnapshot { passOn(isSuspended: false) }
         retire()
-        database.connection.setCounts(nil)
+        database.figures.setCounts(nil)
         if let counts { configuration.tally?.giveBack(counts) }
     }
 
@@ -141,7 +141,7 @@ final class SerializedConnection: @unchecked Sendable {
     var isOpen: Bool { database.sqliteConnection != nil }
 
     /// True once the connection is closed. Any thread may read it.
-    var isClosed: Bool { database.connection.isClosed }
+    var isClosed: Bool { database.figures.isClosed }
 
     /// A Boolean value that indicates whether the calling thread is inside an access to this connection.
     var isAccessed: Bool { database.connection.isInside }
@@ -255,10 +255,10 @@ final class SerializedConnection: @unchecked Sendable {
     var commitCount: UInt64 { database.connection.commits }
 
     /// Refuses the accesses that tasks request from now on.
-    func leave() { database.connection.isLeaving = true }
+    func leave() { database.figures.isLeaving = true }
 
     /// True if new accesses are refused, because the database is about to be closed.
-    var isLeaving: Bool { database.connection.isLeaving }
+    var isLeaving: Bool { database.figures.isLeaving }
 
     /// Stops the running access, and those that follow, until ``endStop()``.
     func stopAccesses() { database.connection.cancel() }
@@ -331,7 +331,7 @@ final class SerializedConnection: @unchecked Sendable {
     private func accessNow<T>(_ leavesOpen: Bool, _ block: (Database) throws -> T) rethrows -> T {
         let former = database.connection.enter()
         database.connection.setNested(true)
-        database.connection.count(work)
+        database.figures.count(work)
         defer {
             if !leavesOpen { database.endAccess() }
             database.connection.setNested(false)

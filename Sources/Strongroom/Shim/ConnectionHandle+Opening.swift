@@ -23,9 +23,6 @@ extension ConnectionHandle {
     /// Closes the connection. Returns `SQLITE_BUSY`, and does nothing, if statements are alive.
     func close() -> CInt { strongroom_connection_close(pointer) }
 
-    /// True once the connection is closed or abandoned. Any thread may read it.
-    var isClosed: Bool { strongroom_connection_is_closed(pointer) }
-
     /// Closes the connection even if statements are alive: SQLite frees it when its last statement is finalized.
     func abandon() { strongroom_connection_abandon(pointer) }
 

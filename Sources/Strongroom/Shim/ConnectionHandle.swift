@@ -61,64 +61,6 @@ struct ConnectionHandle {
     /// Counts a transaction of the calling thread.
     func countCommit() { strongroom_count_commit(pointer) }
 
-    // MARK: - Counts
-
-    /// A kind of work that is counted.
-    enum Work {
-        /// Accesses of connections that only read.
-        case reads
-        /// Accesses of connections that write, including those that read with them.
-        case writes
-        /// Of these, those that only read.
-        case queueReads
-        /// Statements that were found in a cache.
-        case cachedStatements
-        case compiledStatements
-        case checkpoints
-        case busyWaits
-
-        fileprivate var place: CInt {
-            switch self {
-            case .reads: CInt(STRONGROOM_READS)
-            case .writes: CInt(STRONGROOM_WRITES)
-            case .queueReads: CInt(STRONGROOM_QUEUE_READS)
-            case .cachedStatements: CInt(STRONGROOM_CACHED)
-            case .compiledStatements: CInt(STRONGROOM_COMPILED)
-            case .checkpoints: CInt(STRONGROOM_CHECKPOINTS)
-            case .busyWaits: CInt(STRONGROOM_BUSY_WAITS)
-            }
-        }
-    }
-
-    /// The counts of one connection at a time. Any thread may read them.
-    struct Counts: @unchecked Sendable {
-        fileprivate let counts: UnsafeMutablePointer<UInt64>
-
-        init() {
-            counts = .allocate(capacity: STRONGROOM_COUNTS)
-            counts.initialize(repeating: 0, count: STRONGROOM_COUNTS)
-        }
-
-        subscript(work: Work) -> Int { Int(clamping: strongroom_counted(counts, work.place)) }
-
-        func free() { counts.deallocate() }
-    }
-
-    /// Counts one piece of work of the calling thread. Does nothing without ``setCounts(_:)``.
-    @inline(__always)
-    func count(_ work: Work) { strongroom_count(pointer, work.place) }
-
-    /// Sets the counts of the connection, which no other connection uses meanwhile. Nil for none.
-    func setCounts(_ counts: Counts?) { strongroom_set_counts(pointer, counts?.counts) }
-
-    // MARK: - Leaving
-
-    /// True if new accesses are refused, because the database is about to be closed. Any thread may use it.
-    var isLeaving: Bool {
-        get { strongroom_is_leaving(pointer) }
-        nonmutating set { strongroom_set_leaving(pointer, newValue) }
-    }
-
     // MARK: - The state of the thread that has access
 
     /// True while a whole transaction is being rolled back.

@@ -70,7 +70,7 @@ struct ServerTests {
             return counts.value.last ?? 0 < 5
         }
         #expect(counts.value == counts.value.sorted() && counts.value.last ?? 0 >= 5)
-        // A stream that nobody ends does not keep the server from stopping.
+        // A stream that is open does not keep the server from stopping.
         let stream = try HTTPClient(port: port)
         let hasEnded = Shared(false)
         let thread = Thread {

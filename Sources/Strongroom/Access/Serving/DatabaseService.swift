@@ -25,7 +25,7 @@ public final class DatabaseService<Base: DatabaseWriter>: Sendable {
     private let phase = Mutex(Phase.created)
     private let opened = Awaited<Base>()
 
-    /// Becomes known when an opening has ended that nobody waits for, and what it has opened is closed.
+    /// Becomes known when an opening has ended that the run no longer waits for, and what it opened is closed.
     private let closedAgain = Awaited<Void>()
 
     /// Creates a service that opens its database when it runs.

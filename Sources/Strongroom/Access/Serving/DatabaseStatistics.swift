@@ -97,7 +97,9 @@ extension DatabaseStatistics {
         derivations = writer.configuration.keyring?.derivationCount ?? 0
         accessesWaiting = writer.waiting + (served.readerPool?.waiting.count ?? 0)
         if let counts = served.readerPool?.readerCounts { (readersInUse, readersOpen) = (counts.inUse, counts.open) }
-        if let path = NamedFile.databasePath(of: served.path) { logSize = max(0, NamedFile.size(path + "-wal")) }
+        if let path = NamedFile.databasePath(of: served.path) {
+            logSize = max(0, NamedFile.size(CompanionFile.log.path(of: path)))
+        }
     }
 }
 

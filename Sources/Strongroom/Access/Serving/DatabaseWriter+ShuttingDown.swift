@@ -40,7 +40,7 @@ extension DatabaseWriter {
         }
         let shutdown = Shutdown(served)
         shutdown.begin(within: limit)
-        return try await shutdown.end.value { shutdown.interrupt() }
+        return try await shutdown.outcome.value { shutdown.interrupt() }
     }
 }
 
@@ -58,7 +58,7 @@ final class Shutdown: Sendable {
     /// The seconds that interrupted accesses have to end.
     static let patience: TimeInterval = 5
 
-    let end = Awaited<DatabaseShutdown>()
+    let outcome = Awaited<DatabaseShutdown>()
 
     private let served: any ServedWriter
     private let state = Mutex(State())
@@ -93,7 +93,7 @@ final class Shutdown: Sendable {
             return !state.hasAccess
         }
         guard goesOn else { return }
-        if DispatchTime.now() >= deadline { end.put(.failure(DatabaseError.accessRunning)) }
+        if DispatchTime.now() >= deadline { outcome.put(.failure(DatabaseError.accessRunning)) }
         queue.asyncAfter(deadline: .now() + 0.02) { self.interruptAgain(until: deadline) }
     }
 
@@ -104,14 +104,14 @@ final class Shutdown: Sendable {
 
     private func close() {
         let result = Result {
-            try served.close(finish)
+            try served.close(calling: finish)
             return state.withLock {
                 DatabaseShutdown(hasInterruptedAccesses: $0.interrupts, checkpointError: $0.checkpointError)
             }
         }
         // For a later attempt, and for closing again what is closed already.
         state.withLock { $0.hasAccess = true }
-        end.put(result)
+        outcome.put(result)
     }
 
     /// Ends the stops and moves the log, in the last access to the writer.
@@ -130,8 +130,8 @@ extension Database {
     /// Moves the whole log into the file. Returns the error if that is not possible.
     fileprivate func moveLog() -> DatabaseError? {
         do {
-            _ = try stops.closing { try log.checkpoint(.truncate) }
-            return nil
+            let (frames, moved) = try stops.closing { try log.checkpoint(.truncate) }
+            return moved < frames ? DatabaseError(resultCode: .SQLITE_BUSY) : nil
         } catch {
             return error as? DatabaseError ?? DatabaseError.interrupted
         }

@@ -6,7 +6,7 @@ protocol ServedWriter: DatabaseWriter {
     var readerPool: ReaderPool? { get }
 
     /// Closes, after the accesses that came before. Calls `willClose` before, with the writer, unless it is closed.
-    func close(_ willClose: (Database) -> Void) throws
+    func close(calling willClose: (Database) -> Void) throws
 }
 
 extension DatabasePool: ServedWriter {

@@ -40,8 +40,8 @@ final class Tally: Sendable {
     }
 
     private struct State {
-        var all: [ConnectionHandle.Counts] = []
-        var free: [ConnectionHandle.Counts] = []
+        var all: [WorkCounts] = []
+        var free: [WorkCounts] = []
         var waits: [AccessKind: Waits] = [:]
         var observationFetches = 0
         var fullDisk: FullDisk?
@@ -57,16 +57,16 @@ final class Tally: Sendable {
     // MARK: - Counting
 
     /// Returns counts for one connection.
-    func take() -> ConnectionHandle.Counts {
+    func take() -> WorkCounts {
         state.withLock { state in
             if let counts = state.free.popLast() { return counts }
-            let counts = ConnectionHandle.Counts()
+            let counts = WorkCounts()
             state.all.append(counts)
             return counts
         }
     }
 
-    func giveBack(_ counts: ConnectionHandle.Counts) {
+    func giveBack(_ counts: WorkCounts) {
         state.withLock { $0.free.append(counts) }
     }
 
@@ -108,7 +108,7 @@ final class Tally: Sendable {
     // MARK: - Reading
 
     /// The sum of all connections.
-    func count(of work: ConnectionHandle.Work) -> Int {
+    func count(of work: CountedWork) -> Int {
         state.withLock { $0.all.reduce(0) { $0 + $1[work] } }
     }
 
@@ -118,4 +118,10 @@ final class Tally: Sendable {
 
     /// The latest failure because the disk was full. Nil if there was none.
     var fullDisk: FullDisk? { state.withLock(\.fullDisk) }
+}
+
+extension Database {
+    /// The counts of the connection, and its end as other threads see it.
+    @inline(__always)
+    var figures: ConnectionFigures { ConnectionFigures(connection) }
 }

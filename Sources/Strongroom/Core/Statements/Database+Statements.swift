@@ -22,7 +22,7 @@ extension Database {
     public func cachedStatement(sql: String) throws -> Statement {
         requireAccess()
         if let statement = statements.exposed.statement(sql) {
-            connection.count(.cachedStatements)
+            figures.count(.cachedStatements)
             return statement
         }
         let statement = try makeStatement(sql: sql)
@@ -35,7 +35,7 @@ extension Database {
     func reusableStatement(sql: String) throws -> Statement {
         requireAccess()
         if let statement = statements.own.idleStatement(sql) {
-            connection.count(.cachedStatements)
+            figures.count(.cachedStatements)
             return statement
         }
         let statement = try makeStatement(sql: sql)
@@ -56,7 +56,7 @@ extension Database {
     public func execute(sql: String, arguments: StatementArguments = StatementArguments()) throws {
         requireAccess()
         if let statement = statements.own.idleStatement(sql) {
-            connection.count(.cachedStatements)
+            figures.count(.cachedStatements)
             try statement.setArguments(arguments)
             defer { statement.forgetLargeArguments() }
             return try statement.run()

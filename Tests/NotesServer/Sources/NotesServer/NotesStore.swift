@@ -3,7 +3,7 @@ import Foundation
 import Notes
 import Strongroom
 
-/// What the requests need of a database.
+/// The database of the requests.
 protocol NotesStore: Sendable {
     /// Returns when the note is committed. A note with the same id stays as it is.
     func add(_ note: Note) async throws
@@ -25,7 +25,7 @@ struct PoolStore: NotesStore {
     }
 }
 
-/// The same work in plain C, for the comparison of latencies.
+/// A database in plain C, for the comparison of latencies.
 ///
 /// Sendable because the lock gives the connection to one thread at a time.
 final class PlainStore: NotesStore, @unchecked Sendable {

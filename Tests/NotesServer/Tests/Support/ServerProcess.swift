@@ -18,28 +18,26 @@ final class RunningProgram: @unchecked Sendable {
     private let process = Process()
     private let output = Pipe()
     let lines = Shared<[String]>([])
-    private let rest = Shared<String>("")
 
     init(_ name: String, _ arguments: [String], environment: [String: String] = [:]) throws {
         process.executableURL = Self.folder.appendingPathComponent(name)
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = output
-        output.fileHandleForReading.readabilityHandler = { [lines, rest] handle in
-            let text = String(decoding: handle.availableData, as: UTF8.self)
-            let complete = rest.update { rest -> [String] in
-                var parts = (rest + text).components(separatedBy: "\n")
-                rest = parts.removeLast()
-                return parts
-            }
-            lines.update { $0 += complete }
-        }
         try process.run()
+        let handle = output.fileHandleForReading
+        Thread.detachNewThread { [lines] in
+            var rest = ""
+            while case let data = handle.availableData, !data.isEmpty {
+                var parts = (rest + String(decoding: data, as: UTF8.self)).components(separatedBy: "\n")
+                rest = parts.removeLast()
+                lines.update { $0 += parts }
+            }
+        }
     }
 
     deinit {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-        output.fileHandleForReading.readabilityHandler = nil
     }
 
     /// The folder of the programs: that of this test, or the optimized ones.
