@@ -41,7 +41,7 @@ struct WorkCounts: @unchecked Sendable {
     func free() { counts.deallocate() }
 }
 
-/// What the figures and the end of a queue or pool need of a connection: `strongroom_connection.h`.
+/// The state of a connection for the figures and the end of its queue or pool: `strongroom_connection.h`.
 struct ConnectionFigures {
     fileprivate let connection: ConnectionHandle
 

@@ -94,11 +94,11 @@ final class Tracer {
     private unowned let database: Database
 
     /// The events and the function of the program. Nil if only the SQL of accesses is recorded.
-    private let trace: (events: Database.TracingOptions, report: (Database.TraceEvent) -> Void)?
+    private let trace: (tracedEvents: Database.TracingOptions, report: (Database.TraceEvent) -> Void)?
     fileprivate var isSilent = false
 
     fileprivate init(
-        _ database: Database, _ trace: (events: Database.TracingOptions, report: (Database.TraceEvent) -> Void)?
+        _ database: Database, _ trace: (tracedEvents: Database.TracingOptions, report: (Database.TraceEvent) -> Void)?
     ) {
         self.database = database
         self.trace = trace
@@ -109,7 +109,7 @@ final class Tracer {
             if case .pragma = SQLText(sql).secret { return }
             trace.add(sql: SQLText.showable(sql))
         }
-        guard let trace, trace.events.contains(.statement) else { return }
+        guard let trace, trace.tracedEvents.contains(.statement) else { return }
         withTraced(statement, sql) { trace.report(.statement($0)) }
     }
 
