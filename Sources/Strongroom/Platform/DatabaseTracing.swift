@@ -15,7 +15,8 @@ public struct DatabaseTracing: Sendable {
     /// SQL contains values when a program writes them into it, instead of using arguments. Keys are always removed.
     public var showsSQL: Bool
 
-    /// The tracer. Nil for that of `InstrumentationSystem`.
+    /// The tracer. Nil for that of `InstrumentationSystem` at the moment when the options become those of a
+    /// ``Configuration``: set it before.
     public var tracer: (any Tracing.Tracer)?
 
     /// Creates the options of spans.
@@ -40,11 +41,19 @@ extension Configuration {
 private struct SpanTracer: AccessTracer {
     let options: DatabaseTracing
 
-    var showsSQL: Bool { options.showsSQL }
+    /// Nil if spans would be discarded. Found once: the system looks for its tracer under a lock.
+    private let tracer: (any Tracing.Tracer)?
+
+    init(options: DatabaseTracing) {
+        self.options = options
+        let tracer = options.tracer ?? InstrumentationSystem.tracer
+        self.tracer = tracer is NoOpTracer ? nil : tracer
+    }
+
+    var showsSQL: Bool { options.showsSQL && tracer != nil }
 
     func begin(_ kind: AccessKind, of database: String) -> (any AccessTrace)? {
-        let tracer = options.tracer ?? InstrumentationSystem.tracer
-        if tracer is NoOpTracer { return nil }
+        guard let tracer else { return nil }
         let span = tracer.startAnySpan("strongroom.\(kind.rawValue)", ofKind: .internal)
         guard span.isRecording else { return SpanTrace(span: span) }
         span.attributes["db.system.name"] = "sqlite"
