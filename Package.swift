@@ -15,6 +15,14 @@ let swiftSyntax: [Target.Dependency] = [
     .product(name: $0, package: "swift-syntax", condition: .when(traits: ["Macros"]))
 }
 
+/// The server ecosystem. Without the traits, none of it is fetched or built.
+let servers: [Target.Dependency] = [
+    .product(
+        name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"])),
+    .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+    .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
+]
+
 let package = Package(
     name: "Strongroom",
     platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8)],
@@ -29,6 +37,9 @@ let package = Package(
     traits: [
         .trait(name: "OpenCombine", description: "Database publishers where Apple's Combine is absent."),
         .trait(name: "Macros", description: "Records whose code @DatabaseRecord writes."),
+        .trait(name: "ServiceLifecycle", description: "DatabaseService as a service of swift-service-lifecycle."),
+        .trait(name: "Metrics", description: "Figures of a database for swift-metrics."),
+        .trait(name: "Tracing", description: "Spans of accesses for swift-distributed-tracing."),
     ],
     dependencies: [
         // SQLCipher's log lines and ours go where the application sends its logs.
@@ -39,6 +50,10 @@ let package = Package(
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
         // Generated records; the trait keeps it away from everyone else.
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
+        // Servers; the traits keep them away from everyone else.
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.1.0"),
     ],
     targets: [
         .systemLibrary(
@@ -60,7 +75,7 @@ let package = Package(
                 "CStrongroom",
                 .target(name: "StrongroomMacros", condition: .when(traits: ["Macros"])),
                 .product(name: "Logging", package: "swift-log"),
-            ] + openCombine,
+            ] + openCombine + servers,
             // An asynchronous access begins on its caller's actor: see `awaitAccess`. Swift 6.1 ignores it.
             swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
         // An empty program without the trait.

@@ -91,6 +91,13 @@ int strongroom_connection_close(strongroom_connection *connection) {
     return code;
 }
 
+bool strongroom_connection_is_closed(strongroom_connection *connection) {
+    pthread_mutex_lock(&connection->lock);
+    bool is_closed = connection->db == NULL;
+    pthread_mutex_unlock(&connection->lock);
+    return is_closed;
+}
+
 void strongroom_connection_abandon(strongroom_connection *connection) {
     if (connection->db == NULL) return;
     pthread_mutex_lock(&connection->last);

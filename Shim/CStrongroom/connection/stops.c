@@ -215,7 +215,10 @@ void strongroom_connection_watch(strongroom_connection *connection, int (*watch)
 }
 
 bool strongroom_connection_stops_wait(strongroom_connection *connection, int tries) {
-    if (tries == 0) connection->wait_was_stopped = false;
+    if (tries == 0) {
+        connection->wait_was_stopped = false;
+        strongroom_count(connection, STRONGROOM_BUSY_WAITS);
+    }
     uint32_t reach = __atomic_load_n(&connection->reach, __ATOMIC_RELAXED);
     if ((strongroom_stops(connection) & (reach >> 8)) != 0) connection->wait_was_stopped = stop(connection);
     return connection->wait_was_stopped;

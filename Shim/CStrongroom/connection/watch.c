@@ -186,6 +186,8 @@ void strongroom_watch_unlock(strongroom_file *file, int level) {
 void strongroom_watch_shm_lock(strongroom_file *file, int lock, int count, int flags) {
     if (file->connection == NULL || (flags & SQLITE_SHM_EXCLUSIVE) == 0) return;
     uint32_t locks = ((1u << count) - 1) << lock;
+    // Recovery takes the checkpoint's lock together with others.
+    if (flags & SQLITE_SHM_LOCK && lock == 1 && count == 1) strongroom_count(file->connection, STRONGROOM_CHECKPOINTS);
     if (flags & SQLITE_SHM_LOCK) file->log_locks |= locks;
     else file->log_locks &= ~locks;
     count_locks(file->connection);

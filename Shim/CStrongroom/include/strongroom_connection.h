@@ -64,6 +64,9 @@ typedef struct strongroom_connection {
     uint64_t deadline;        ///< Nanoseconds of the monotonic clock after which statements stop. 0 for none.
     int64_t memory_limit;     ///< The bytes that SQLite may have allocated in the process while one runs. 0 for none.
     uint32_t overrun;         ///< Which of the two has stopped a statement: STRONGROOM_LATE or STRONGROOM_LARGE.
+    bool leaves;              ///< New accesses are refused. Atomic.
+    /// How much of each kind of work was done: STRONGROOM_READS and its kin. NULL if nothing counts it. Atomic.
+    uint64_t *counts;
     struct strongroom_connection *outer; ///< The connection that the same thread has access to around this access.
 } strongroom_connection;
 
@@ -94,6 +97,49 @@ static inline void strongroom_count_commit(strongroom_connection *connection) {
 /// Returns the number of counted transactions. Safe to call from any thread.
 static inline uint64_t strongroom_commits(const strongroom_connection *connection) {
     return __atomic_load_n(&connection->commits, __ATOMIC_ACQUIRE);
+}
+
+// MARK: Counts
+
+/// The kinds of work that are counted, as places in `counts`.
+enum {
+    STRONGROOM_READS,        ///< Accesses of connections that only read.
+    STRONGROOM_WRITES,       ///< Accesses of connections that write, including those that read with them.
+    STRONGROOM_QUEUE_READS,  ///< Of these, those that only read.
+    STRONGROOM_CACHED,       ///< Statements that were found in a cache.
+    STRONGROOM_COMPILED,     ///< Statements that were compiled.
+    STRONGROOM_CHECKPOINTS,  ///< Checkpoints that have begun.
+    STRONGROOM_BUSY_WAITS,   ///< Waits for the lock of another connection.
+    STRONGROOM_COUNTS,       ///< The number of kinds.
+};
+
+/// Counts one piece of work. One thread at a time counts for a connection, so that it needs no atomic addition.
+static inline void strongroom_count(strongroom_connection *connection, int kind) {
+    uint64_t *counts = __atomic_load_n(&connection->counts, __ATOMIC_RELAXED);
+    if (counts == NULL) return;
+    uint64_t count = __atomic_load_n(&counts[kind], __ATOMIC_RELAXED);
+    __atomic_store_n(&counts[kind], count + 1, __ATOMIC_RELAXED);
+}
+
+/// Sets where the work is counted. NULL for nowhere.
+static inline void strongroom_set_counts(strongroom_connection *connection, uint64_t *counts) {
+    __atomic_store_n(&connection->counts, counts, __ATOMIC_RELAXED);
+}
+
+/// Returns a count. Safe to call from any thread.
+static inline uint64_t strongroom_counted(const uint64_t *counts, int kind) {
+    return __atomic_load_n(&counts[kind], __ATOMIC_RELAXED);
+}
+
+// MARK: Leaving
+
+/// Sets whether new accesses are refused, because the database is about to be closed. Safe to call from any thread.
+static inline void strongroom_set_leaving(strongroom_connection *connection, bool leaves) {
+    __atomic_store_n(&connection->leaves, leaves, __ATOMIC_RELEASE);
+}
+
+static inline bool strongroom_is_leaving(const strongroom_connection *connection) {
+    return __atomic_load_n(&connection->leaves, __ATOMIC_ACQUIRE);
 }
 
 // MARK: Access

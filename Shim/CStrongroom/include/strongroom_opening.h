@@ -13,6 +13,9 @@ int strongroom_connection_open(
 /// Closes the connection. Returns SQLITE_BUSY, and does nothing, if statements are alive.
 int strongroom_connection_close(strongroom_connection *connection);
 
+/// Returns true once the connection is closed or abandoned. Safe to call from any thread.
+bool strongroom_connection_is_closed(strongroom_connection *connection);
+
 /// Closes the connection even if statements are alive: SQLite frees it when its last statement is finalized.
 void strongroom_connection_abandon(strongroom_connection *connection);
 

@@ -12,6 +12,9 @@ final class AccessLine: Sendable {
         case work(DispatchQoS.QoSClass, Work)
     }
 
+    /// The figures that count the waits. Nil for none.
+    private let tally: Tally?
+
     private struct State {
         var isTaken = false
         var line = Line<Visitor>()
@@ -27,8 +30,9 @@ final class AccessLine: Sendable {
     private let qos: DispatchQoS.QoSClass
     private let state = Mutex(State())
 
-    init(qos: DispatchQoS) {
+    init(qos: DispatchQoS, tally: Tally? = nil) {
         self.qos = qos.qosClass
+        self.tally = tally
     }
 
     /// The number of accesses that wait.
@@ -47,7 +51,7 @@ final class AccessLine: Sendable {
     func async(priority: TaskPriority = .medium, _ work: @escaping Work) {
         let qos = priority == .medium ? qos : DispatchQoS.QoSClass(priority)
         let isFree = state.withLock { state in
-            if state.isTaken { _ = state.line.append(.work(qos, work)) }
+            if state.isTaken { _ = state.line.append(.work(qos, measured(work))) }
             defer { state.isTaken = true }
             return !state.isTaken
         }
@@ -64,7 +68,20 @@ final class AccessLine: Sendable {
             _ = state.line.append(.thread(turn))
             return turn
         }
-        turn?.take {}
+        guard let turn else { return }
+        let start = tally == nil ? 0 : Tally.now
+        turn.take {}
+        tally?.didWait(.write, since: start)
+    }
+
+    /// Returns work that has to wait from now on.
+    private func measured(_ work: @escaping Work) -> Work {
+        guard let tally else { return work }
+        let start = Tally.now
+        return {
+            tally.didWait(.write, since: start)
+            work()
+        }
     }
 
     private func leave() {

@@ -1,4 +1,10 @@
 extension Database {
+    /// Runs `value` as ``isolated(_:)`` does, on the connection of a queue, which writes, too.
+    func readingInQueue<T>(_ value: (Database) throws -> T) throws -> T {
+        figures.count(.queueReads)
+        return try isolated(value)
+    }
+
     /// Runs `value` as ``isolated(_:)`` does, in the state that the file has when it is called.
     func withCurrentSnapshot<T>(_ value: (Database) throws -> T) throws -> T {
         try isolated { db in

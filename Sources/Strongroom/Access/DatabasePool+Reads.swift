@@ -9,31 +9,37 @@ extension DatabasePool {
 
     /// Runs `value` with a reader, in a snapshot of the database.
     public func read<T>(_ value: (Database) throws -> T) throws -> T {
-        try readers.sync(rank) { try $0.withCurrentSnapshot(value) }
+        try tracing.run(.read) { try readers.sync(rank) { try $0.withCurrentSnapshot(value) } }
     }
 
     /// Suspends the task instead of blocking the thread.
     public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await readers.read { try $0.withCurrentSnapshot(value) }
+        guard let tracer = tracing.tracer else { return try await readers.read { try $0.withCurrentSnapshot(value) } }
+        return try await tracing.run(.read, with: tracer) {
+            try await readers.read { try $0.withCurrentSnapshot(value) }
+        }
     }
 
     /// Runs `value` later with a reader, in a snapshot of the database.
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        let value = tracing.later(.read, value)
         readers.async({ try $0.passSnapshot(isCurrent: true, to: value) }, orElse: { value(.failure($0)) })
     }
 
     /// Runs `value` with a reader, outside of any transaction.
     public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T {
-        try readers.sync(rank, value)
+        try tracing.run(.read) { try readers.sync(rank, value) }
     }
 
     /// Suspends the task instead of blocking the thread.
     public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await readers.read(value)
+        guard let tracer = tracing.tracer else { return try await readers.read(value) }
+        return try await tracing.run(.read, with: tracer) { try await readers.read(value) }
     }
 
     /// Runs `value` later with a reader, outside of any transaction.
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        let value = tracing.later(.read, value)
         readers.async({ value(.success($0)) }, orElse: { value(.failure($0)) })
     }
 
@@ -41,7 +47,8 @@ extension DatabasePool {
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
         // The thread's own connection sees the changes of the access around.
         if !readers.isAccessed, writer.isAccessed, !writer.isBarred { return try value(writer.accessed) }
-        return try readers.reentrantSync(rank, value)
+        if readers.isAccessed { return try readers.reentrantSync(rank, value) }
+        return try tracing.run(.read) { try readers.sync(rank, value) }
     }
 
     /// Runs `value` with a reader, in the state that the last transaction has left, while later writes go on.
@@ -58,6 +65,6 @@ extension DatabasePool {
     public func asyncConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         writer.requireWriteOutsideOfTransaction("asyncConcurrentRead")
         // Without SQLITE_ENABLE_SNAPSHOT, a state has no name: a reader holds it before the next write begins.
-        readers.asyncInCurrentSnapshot(rank, value)
+        readers.asyncInCurrentSnapshot(rank, tracing.later(.read, value))
     }
 }

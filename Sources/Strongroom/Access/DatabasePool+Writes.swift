@@ -1,19 +1,22 @@
 extension DatabasePool {
     /// Runs `updates` with the writer, outside of any transaction.
     public func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) rethrows -> T {
-        guard readers.isAccessed else { return try writer.sync(updates) }
-        // The next access in the writer's line may be a barrier that waits for this thread's read.
-        return try readers.duringWriteInRead { try writer.sync(by: .direct, updates) }
+        try tracing.run(.write) {
+            guard readers.isAccessed else { return try writer.sync(updates) }
+            // The next access in the writer's line may be a barrier that waits for this thread's read.
+            return try readers.duringWriteInRead { try writer.sync(by: .direct, updates) }
+        }
     }
 
     /// Suspends the task instead of blocking the thread.
     public func writeWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(updates, schedule: writer.async)
+        guard let tracer = tracing.tracer else { return try await awaitAccess(updates, schedule: writer.async) }
+        return try await tracing.run(.write, with: tracer) { try await awaitAccess(updates, schedule: writer.async) }
     }
 
     /// Runs `updates` later with the writer, outside of any transaction.
     public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
-        writer.async(updates)
+        writer.async(tracing.later(.write, updates))
     }
 
     /// Runs `updates` with the writer, even inside of another write.
@@ -46,15 +49,23 @@ extension DatabasePool {
     /// Runs `updates` with the writer while no other access of the pool runs.
     public func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
         if readers.isAccessed { reentrancyError("a reader of \(path)") }
-        return try writer.sync(between: readers.raiseBarrierOrThrow, and: readers.lowerBarrier, updates)
+        return try tracing.run(.barrier) {
+            try writer.sync(between: readers.raiseBarrierOrThrow, and: readers.lowerBarrier, updates)
+        }
     }
 
     /// Suspends the task instead of blocking the thread.
     public func barrierWriteWithoutTransaction<T: Sendable>(
         _ updates: @Sendable (Database) throws -> T
     ) async throws -> T {
+        guard let tracer = tracing.tracer else { return try await awaitBarrier(updates) }
+        return try await tracing.run(.barrier, with: tracer) { try await awaitBarrier(updates) }
+    }
+
+    private func awaitBarrier<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
         let (readers, writer) = (readers, writer)
         return try await awaitAccess(updates) { job in
+            if writer.isLeaving { return job.fail(DatabaseError.shutDown) }
             writer.later(priority: job.priority) { Self.runBarrier(job, readers, writer) }
         }
     }
@@ -76,7 +87,7 @@ extension DatabasePool {
     public func asyncBarrierWriteWithoutTransaction(
         _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {
-        let (readers, writer) = (readers, writer)
+        let (readers, writer, updates) = (readers, writer, tracing.later(.barrier, updates))
         writer.later {
             guard readers.raiseBarrier() == .raised else {
                 return Workers.shared.run { updates(.failure(DatabaseError.closed)) }

@@ -15,6 +15,7 @@ public final class DatabasePool: DatabaseWriter {
     let writer: SerializedConnection
     let label: String
     let externalChanges: ExternalChanges?
+    let tracing: AccessTracing
 
     /// The busy timeout of the writer if the configuration has none, in milliseconds.
     ///
@@ -56,17 +57,22 @@ public final class DatabasePool: DatabaseWriter {
         self.label = label
         self.writer = writer
         readers = ReaderPool(path: path, label: label, configuration: writer.configuration.readOnly, target: target)
+        tracing = AccessTracing(tracer: configuration.accessTracer, database: label)
         externalChanges = try ExternalChanges(of: writer)
     }
 
     /// Closes the writer and all readers, after the accesses that came before.
     public func close() throws {
         if readers.isAccessed { reentrancyError("a reader of \(path)") }
-        try DeferredReleases.after(closeAll)
+        try close(calling: { _ in })
+    }
+
+    func close(calling willClose: (Database) -> Void) throws {
+        try DeferredReleases.after { try closeAll(willClose) }
         externalChanges?.stop()
     }
 
-    private func closeAll() throws {
+    private func closeAll(_ willClose: (Database) -> Void) throws {
         var outcome = ReaderPool.BarrierOutcome.closed
         func lower() {
             if outcome == .raised { readers.lowerBarrier() }
@@ -74,6 +80,7 @@ public final class DatabasePool: DatabaseWriter {
         try writer.sync(between: { outcome = readers.raiseBarrier() }, and: lower) { db in
             // Closed before: nothing is left to do.
             guard outcome == .raised else { return }
+            willClose(db)
             try readers.close { try db.close() }
         }
     }

@@ -9,6 +9,7 @@ public final class DatabaseQueue: DatabaseWriter {
 
     let writer: SerializedConnection
     let externalChanges: ExternalChanges?
+    let tracing: AccessTracing
 
     /// The configuration of the connection.
     public var configuration: Configuration { writer.configuration }
@@ -39,12 +40,23 @@ public final class DatabaseQueue: DatabaseWriter {
                 prepare: { try $0.setUpJournal(requiresWAL: false) })
         }
         self.writer = writer
+        tracing = AccessTracing(
+            tracer: configuration.accessTracer, database: configuration.label ?? "Strongroom.DatabaseQueue")
         externalChanges = try ExternalChanges(of: writer)
     }
 
     /// Closes the connection, after the accesses that came before.
     public func close() throws {
-        try DeferredReleases.after { try writer.sync { try $0.close() } }
+        try close(calling: { _ in })
+    }
+
+    func close(calling willClose: (Database) -> Void) throws {
+        try DeferredReleases.after {
+            try writer.sync { db in
+                if db.sqliteConnection != nil { willClose(db) }
+                try db.close()
+            }
+        }
         externalChanges?.stop()
     }
 
@@ -74,37 +86,50 @@ public final class DatabaseQueue: DatabaseWriter {
 extension DatabaseQueue {
     /// Runs `value` in a transaction that can't write.
     public func read<T>(_ value: (Database) throws -> T) throws -> T {
-        try writer.sync { try $0.isolated(value) }
+        try tracing.run(.read) { try writer.sync { try $0.readingInQueue(value) } }
     }
 
     /// Suspends the task instead of blocking the thread.
     public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess({ try $0.isolated(value) }, schedule: writer.async)
+        guard let tracer = tracing.tracer else {
+            return try await awaitAccess({ try $0.readingInQueue(value) }, schedule: writer.async)
+        }
+        return try await tracing.run(.read, with: tracer) {
+            try await awaitAccess({ try $0.readingInQueue(value) }, schedule: writer.async)
+        }
     }
 
     /// Runs `value` later, in a transaction that can't write.
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        writer.async({ try $0.passSnapshot(isCurrent: false, to: value) }, orElse: { value(.failure($0)) })
+        let value = tracing.later(.read, value)
+        writer.async(
+            { db in
+                db.figures.count(.queueReads)
+                try db.passSnapshot(isCurrent: false, to: value)
+            }, orElse: { value(.failure($0)) })
     }
 
     /// Runs `value` outside of any transaction. It can write.
     public func unsafeRead<T>(_ value: (Database) throws -> T) rethrows -> T {
-        try writer.sync(value)
+        try tracing.run(.read) { try writer.sync(value) }
     }
 
     /// Suspends the task instead of blocking the thread.
     public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(value, schedule: writer.async)
+        guard let tracer = tracing.tracer else { return try await awaitAccess(value, schedule: writer.async) }
+        return try await tracing.run(.read, with: tracer) { try await awaitAccess(value, schedule: writer.async) }
     }
 
     /// Runs `value` later, outside of any transaction. It can write.
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        let value = tracing.later(.read, value)
         writer.async({ try $0.passConnection(to: value) }, orElse: { value(.failure($0)) })
     }
 
     /// Runs `value` outside of any transaction, even inside of another access.
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) rethrows -> T {
-        try writer.reentrantSync(value)
+        if writer.isAccessed { return try value(writer.accessed) }
+        return try tracing.run(.read) { try writer.sync(value) }
     }
 
     /// Runs `value` immediately: a queue has no other connection for it.
@@ -123,24 +148,27 @@ extension DatabaseQueue {
 extension DatabaseQueue {
     /// Runs `updates` outside of any transaction.
     public func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) rethrows -> T {
-        try writer.sync(updates)
+        try tracing.run(.write) { try writer.sync(updates) }
     }
 
     /// Suspends the task instead of blocking the thread.
     public func writeWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(updates, schedule: writer.async)
+        guard let tracer = tracing.tracer else { return try await awaitAccess(updates, schedule: writer.async) }
+        return try await tracing.run(.write, with: tracer) { try await awaitAccess(updates, schedule: writer.async) }
     }
 
     /// Runs `updates` later, outside of any transaction.
     public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
-        writer.async(updates)
+        writer.async(tracing.later(.write, updates))
     }
 
     /// Runs `updates` outside of any transaction. Each access of a queue is a barrier.
     public func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
-        try writer.sync {
-            _ = try $0.openConnection
-            return try updates($0)
+        try tracing.run(.barrier) {
+            try writer.sync {
+                _ = try $0.openConnection
+                return try updates($0)
+            }
         }
     }
 
@@ -148,24 +176,27 @@ extension DatabaseQueue {
     public func barrierWriteWithoutTransaction<T: Sendable>(
         _ updates: @Sendable (Database) throws -> T
     ) async throws -> T {
-        try await awaitAccess(updates, schedule: writer.async)
+        guard let tracer = tracing.tracer else { return try await awaitAccess(updates, schedule: writer.async) }
+        return try await tracing.run(.barrier, with: tracer) { try await awaitAccess(updates, schedule: writer.async) }
     }
 
     /// Runs `updates` later, outside of any transaction.
     public func asyncBarrierWriteWithoutTransaction(
         _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {
+        let updates = tracing.later(.barrier, updates)
         writer.async({ try $0.passConnection(to: updates) }, orElse: { updates(.failure($0)) })
     }
 
     /// Runs `updates` outside of any transaction, even inside of another access.
     public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) rethrows -> T {
-        try writer.reentrantSync(updates)
+        if writer.isAccessed { return try updates(writer.accessed) }
+        return try tracing.run(.write) { try writer.sync(updates) }
     }
 
     /// Runs `updates` outside of any transaction. Equivalent to `writeWithoutTransaction(_:)`.
     public func inDatabase<T>(_ updates: (Database) throws -> T) rethrows -> T {
-        try writer.sync(updates)
+        try tracing.run(.write) { try writer.sync(updates) }
     }
 
     /// Runs `updates` in a transaction, and commits or rolls back as they return. Rolls back when they throw.
@@ -177,7 +208,7 @@ extension DatabaseQueue {
         _ kind: Database.TransactionKind? = nil,
         _ updates: (Database) throws -> Database.TransactionCompletion
     ) throws {
-        try writer.sync { db in
+        try writeWithoutTransaction { db in
             try db.inTransaction(kind) { try updates(db) }
         }
     }

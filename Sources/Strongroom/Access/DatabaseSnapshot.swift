@@ -8,6 +8,7 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
     public let path: String
 
     private let reader: SerializedConnection
+    private let tracing: AccessTracing
 
     /// The configuration of the connection.
     public var configuration: Configuration { reader.configuration }
@@ -21,6 +22,7 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
         // The transaction that holds the state lasts from one access to the next.
         configuration.allowsUnsafeTransactions = true
         configuration.isSnapshot = true
+        tracing = AccessTracing(tracer: configuration.accessTracer, database: label)
         reader = try SerializedConnection(
             path: path,
             configuration: configuration,
@@ -46,41 +48,47 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
 
     /// Runs `block` in the state of the snapshot.
     public func read<T>(_ block: (Database) throws -> T) rethrows -> T {
-        try reader.sync(block)
+        try tracing.run(.read) { try reader.sync(block) }
     }
 
     /// Suspends the task instead of blocking the thread.
     public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(value, schedule: reader.async)
+        guard let tracer = tracing.tracer else { return try await awaitAccess(value, schedule: reader.async) }
+        return try await tracing.run(.read, with: tracer) { try await awaitAccess(value, schedule: reader.async) }
     }
 
     /// Runs `value` later in the state of the snapshot.
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        let value = tracing.later(.read, value)
         reader.async({ try $0.passConnection(to: value) }, orElse: { value(.failure($0)) })
     }
 
     /// Runs `value` in the state of the snapshot.
     public func unsafeRead<T>(_ value: (Database) throws -> T) rethrows -> T {
-        try reader.sync(value)
+        try tracing.run(.read) { try reader.sync(value) }
     }
 
     /// Suspends the task instead of blocking the thread.
     public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(value, schedule: reader.async)
+        guard let tracer = tracing.tracer else { return try await awaitAccess(value, schedule: reader.async) }
+        return try await tracing.run(.read, with: tracer) { try await awaitAccess(value, schedule: reader.async) }
     }
 
     /// Runs `value` later in the state of the snapshot.
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        let value = tracing.later(.read, value)
         reader.async({ try $0.passConnection(to: value) }, orElse: { value(.failure($0)) })
     }
 
     /// Runs `value` in the state of the snapshot, even inside of another access.
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
-        try reader.reentrantSync(value)
+        if reader.isAccessed { return try value(reader.accessed) }
+        return try tracing.run(.read) { try reader.sync(value) }
     }
 
     /// Runs `value` in the state of the snapshot, even inside of another access.
     public func reentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
-        try reader.reentrantSync(value)
+        if reader.isAccessed { return try value(reader.accessed) }
+        return try tracing.run(.read) { try reader.sync(value) }
     }
 }

@@ -60,6 +60,7 @@ final class ReaderPool: Sendable {
     let inPlace = InPlaceReads()
     private let label: String
     private let configuration: Configuration
+    private let tally: Tally?
     private let state: Mutex<State>
 
     init(path: String, label: String, configuration: Configuration, target: TargetQueue?) {
@@ -67,6 +68,7 @@ final class ReaderPool: Sendable {
         self.label = label
         self.configuration = configuration
         self.target = target
+        tally = configuration.tally
         state = Mutex(State(turnstile: Turnstile(limit: configuration.maximumReaderCount)))
     }
 
@@ -89,7 +91,7 @@ final class ReaderPool: Sendable {
             case .admitted:
                 return takeReader(&state)
             case .refused:
-                throw DatabaseError.closed
+                throw refusal(state)
             case .mustWait:
                 let handover = Handover<Result<Reader, any Error>>()
                 if rank == .ordinary {
@@ -103,7 +105,24 @@ final class ReaderPool: Sendable {
         }
         if let reader { return reader }
         guard let turn else { preconditionFailure("A visitor that was not admitted waits.") }
-        return try turn.take { target?.requireConcurrency() }.get()
+        let start = tally == nil ? 0 : Tally.now
+        let result = turn.take { target?.requireConcurrency() }
+        tally?.didWait(.read, since: start)
+        return try result.get()
+    }
+
+    private func refusal(_ state: State) -> DatabaseError {
+        state.turnstile.refusesArrivals ? .shutDown : .closed
+    }
+
+    /// Returns a request that has to wait from now on.
+    private func measured(_ use: @escaping Use) -> Use {
+        guard let tally else { return use }
+        let start = Tally.now
+        return { result in
+            tally.didWait(.read, since: start)
+            use(result)
+        }
     }
 
     /// Checks out a reader with an open connection. Nil if none is free.
@@ -122,8 +141,8 @@ final class ReaderPool: Sendable {
         let ticket: Int? = state.withLock { state in
             switch state.turnstile.enter(.ordinary) {
             case .admitted: answer = .success(takeReader(&state))
-            case .refused: answer = .failure(DatabaseError.closed)
-            case .mustWait: return state.turnstile.append(.reader(use))
+            case .refused: answer = .failure(refusal(state))
+            case .mustWait: return state.turnstile.append(.reader(measured(use)))
             }
             return nil
         }
@@ -135,6 +154,18 @@ final class ReaderPool: Sendable {
     func withdraw(_ ticket: Int) {
         let visitor = change { $0.turnstile.withdraw(ticket) }
         if case .barrier(let start) = visitor { start(.withdrawn) }
+    }
+
+    /// Refuses new reads, but for those of the thread that has the writer.
+    func leave() {
+        state.withLock { $0.turnstile.refuseArrivals() }
+    }
+
+    /// The number of readers in use, and of those that are open.
+    var readerCounts: (inUse: Int, open: Int) {
+        state.withLock { state in
+            (state.inUse.count, (state.idle + state.inUse).count { $0.connection != nil })
+        }
     }
 
     /// The number of accesses that wait, and the number of places that are reserved for them.
@@ -238,6 +269,8 @@ final class ReaderPool: Sendable {
     ///
     /// - parameter withdrawal: called with the function that ends the wait.
     func raiseBarrier(withdrawal: (@escaping @Sendable () -> Void) -> Void = { _ in }) -> BarrierOutcome {
+        let start = tally == nil ? 0 : Tally.now
+        defer { tally?.didWait(.barrier, since: start) }
         let turn = Handover<BarrierOutcome>()
         let ticket = change { $0.turnstile.append(barrier: .barrier(turn.put)) }
         withdrawal { self.withdraw(ticket) }

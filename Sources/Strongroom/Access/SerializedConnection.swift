@@ -38,6 +38,12 @@ final class SerializedConnection: @unchecked Sendable {
     /// The actions that wait for the end of a suspension.
     private let resumption = Mutex<[@Sendable () -> Void]>([])
 
+    /// The accesses that the connection counts.
+    private let work: CountedWork
+
+    /// Its share of the figures of its queue or pool. Nil until it is set up.
+    private var counts: WorkCounts?
+
     /// The version of the pool's set-ups that the connection has run.
     var appliedSetups: ConnectionSetups.Version = 0
 
@@ -62,7 +68,8 @@ final class SerializedConnection: @unchecked Sendable {
         database.busy.minimumTimeout = minimumBusyTimeout
         self.target = target
         let qos = configuration.readonly ? configuration.readQoS : configuration.writeQoS
-        line = group == 0 ? AccessLine(qos: qos) : nil
+        line = group == 0 ? AccessLine(qos: qos, tally: configuration.tally) : nil
+        work = group != 0 || configuration.isSnapshot ? .reads : .writes
         turn = target == nil ? .queue(DispatchQueue(label: label, qos: qos)) : .lock(Mutex(()))
         // Before the set-up of a writer, which takes locks. That of a reader takes none that keeps others out, and is
         // never refused.
@@ -82,6 +89,8 @@ final class SerializedConnection: @unchecked Sendable {
             throw error
         }
         if isReader { followSuspensions(isReader: true) }
+        counts = configuration.tally?.take()
+        database.figures.setCounts(counts)
     }
 
     /// Stops a program whose set-up function opens a connection that calls the function again.
@@ -99,6 +108,8 @@ final class SerializedConnection: @unchecked Sendable {
         // The next object may have the identifier of the keys.
         if !configuration.isSnapshot { passOn(isSuspended: false) }
         retire()
+        database.figures.setCounts(nil)
+        if let counts { configuration.tally?.giveBack(counts) }
     }
 
     /// Joins those that a suspension reaches.
@@ -128,6 +139,9 @@ final class SerializedConnection: @unchecked Sendable {
 
     /// False if the connection has closed itself: a transaction was open that could not be ended.
     var isOpen: Bool { database.sqliteConnection != nil }
+
+    /// True once the connection is closed. Any thread may read it.
+    var isClosed: Bool { database.figures.isClosed }
 
     /// A Boolean value that indicates whether the calling thread is inside an access to this connection.
     var isAccessed: Bool { database.connection.isInside }
@@ -193,6 +207,7 @@ final class SerializedConnection: @unchecked Sendable {
 
     /// Runs the job with access, later, with the priority of the calling task.
     func async<Value>(_ job: AccessJob<Value>) {
+        if isLeaving { return job.fail(DatabaseError.shutDown) }
         later(priority: job.priority) { self.access(by: .inTurn, job.perform)?.wake() }
     }
 
@@ -238,6 +253,20 @@ final class SerializedConnection: @unchecked Sendable {
 
     /// The number of transactions that the connection has committed. Later reads see all of their changes.
     var commitCount: UInt64 { database.connection.commits }
+
+    /// Refuses the accesses that tasks request from now on.
+    func leave() { database.figures.isLeaving = true }
+
+    /// True if new accesses are refused, because the database is about to be closed.
+    var isLeaving: Bool { database.figures.isLeaving }
+
+    /// Stops the running access, and those that follow, until ``endStop()``.
+    func stopAccesses() { database.connection.cancel() }
+
+    func endStop() { database.connection.endCancellation() }
+
+    /// The number of accesses that wait in the line.
+    var waiting: Int { line?.waiting ?? 0 }
 
     /// Interrupts the running statement of the connection. Safe to call when the connection is closed.
     func interrupt() {
@@ -302,6 +331,7 @@ final class SerializedConnection: @unchecked Sendable {
     private func accessNow<T>(_ leavesOpen: Bool, _ block: (Database) throws -> T) rethrows -> T {
         let former = database.connection.enter()
         database.connection.setNested(true)
+        database.figures.count(work)
         defer {
             if !leavesOpen { database.endAccess() }
             database.connection.setNested(false)

@@ -50,6 +50,9 @@ struct Turnstile<Visitor> {
     private var line = Line<(visitor: Visitor, isBarrier: Bool)>()
     private var owners = Line<Visitor>()
 
+    /// True if no further ordinary visitor may come. Those that wait are served.
+    private(set) var refusesArrivals = false
+
     /// The number of visitors inside that wait for the owner of the barrier. Meanwhile the owner does not wait for a
     /// place.
     private var waitingInside = 0
@@ -67,7 +70,7 @@ struct Turnstile<Visitor> {
     mutating func enter(_ rank: VisitorRank) -> Entry {
         switch rank {
         case .ordinary:
-            if phase == .closed { return .refused }
+            if phase == .closed || refusesArrivals { return .refused }
             if isBarrierUp || !line.isEmpty || !owners.isEmpty { return .mustWait }
         case .owner, .ownerAtOnce:
             if phase != .open { return .refused }
@@ -120,6 +123,11 @@ struct Turnstile<Visitor> {
     }
 
     // MARK: - Closing
+
+    /// Refuses ordinary visitors from now on.
+    mutating func refuseArrivals() {
+        refusesArrivals = true
+    }
 
     /// Refuses the visitors of the owner, which is closing.
     mutating func beginClosing() {

@@ -245,6 +245,13 @@ extension DatabaseError.Reason {
     /// read.
     public static let unfitRestrictions = Self("unfitRestrictions")
 
+    /// An access computes outside of SQLite, so that an interruption can't end it. The database is closed when the
+    /// access ends.
+    public static let accessRunning = Self("accessRunning")
+
+    /// The service was stopped while it opened its database. Nothing was read or written by accesses.
+    public static let stoppedWhileOpening = Self("stoppedWhileOpening")
+
     /// The connection is closed.
     public static let closed = Self("closed")
 

@@ -102,6 +102,11 @@ extension DatabaseError {
     /// The error of each use of a closed connection.
     static let closed = DatabaseError(refusing: "Connection is closed", reason: .closed, isConnectionUsable: false)
 
+    /// The error of an access to a database that is being closed.
+    static let shutDown = DatabaseError(
+        refusing: "The database is being shut down", advice: "Nothing was read or written. Open the database again.",
+        reason: .closed, isConnectionUsable: false)
+
     /// The error of a write in a context that only allows reads.
     static let readOnly = DatabaseError(.SQLITE_READONLY, "attempt to write a readonly database", nil)
 

@@ -25,6 +25,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     private let events: ObservationEvents
     private let requiresWriteAccess: Bool
     private let fetch: @Sendable (Database) throws -> Fetched
+    private let tally: Tally?
     private var reducer: Reducer
     private let reducesPromptly: Bool
 
@@ -41,7 +42,8 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         events = observation.events
         requiresWriteAccess = observation.requiresWriteAccess
         reducer = observation.makeReducer()
-        fetch = reducer._makeFetch()
+        tally = reader.configuration.tally
+        fetch = Self.measured(reducer._makeFetch(), tally)
         reducesPromptly = (reducer as? any PromptReducer)?.isPrompt == true
         state = Mutex(ValueObserverState(sink: sink))
     }
@@ -191,12 +193,19 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     func regionDidChange(_ db: Database) {
         // The fetch's own writes don't start another fetch.
         guard isActive, !isFetchingInWriter else { return }
+        noteChange()
         for databaseDidChange in events.databaseDidChange { databaseDidChange() }
         switch source {
         case .pool(let pool): requestFetch(in: pool)
         case .writer: emit(fetchInWriter(db))
         case .constant: break
         }
+    }
+
+    private func noteChange() {
+        guard let tally, tally.isListening else { return }
+        let now = Tally.now
+        state.withLock { if $0.changedAt == nil { $0.changedAt = now } }
     }
 
     // MARK: - Fetching with the writer
@@ -351,6 +360,9 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         let sink = state.withLock { state in
             guard case .failure = result else { return state.sink }
             return state.sink.take()
+        }
+        if let changed = state.withLock({ $0.changedAt.take() }) {
+            tally?.report(.observationLatency(Tally.now &- changed))
         }
         sink?.notify(result)
     }

@@ -11,6 +11,9 @@ struct ValueObserverState<Reducer: ValueReducer> {
     /// The receiver of values; nil once the observation was cancelled or has notified its error.
     var sink: ValueSink<Reducer.Value>?
 
+    /// The time of the oldest change whose value was not notified, if that is measured. In nanoseconds.
+    var changedAt: UInt64?
+
     /// True if an error has ended the observation.
     var hasFailed = false
 

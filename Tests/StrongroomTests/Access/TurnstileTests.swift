@@ -55,6 +55,18 @@ struct TurnstileTests {
         #expect(lobby.turns() == ["a"])
     }
 
+    @Test("that refuses arrivals serves those that wait, and the owner")
+    func refusedArrivals() {
+        var lobby = Lobby(limit: 1)
+        #expect(lobby.turnstile.enter(.ordinary) == .admitted)
+        _ = lobby.append("a")
+        lobby.turnstile.refuseArrivals()
+        #expect(lobby.turnstile.enter(.ordinary) == .refused)
+        lobby.turnstile.leave()
+        #expect(lobby.turns() == ["a"])
+        #expect(lobby.turnstile.enter(.ownerAtOnce) == .admitted)
+    }
+
     @Test("admits a barrier alone, when no visitor is inside, and before later visitors")
     func barrier() {
         var lobby = Lobby(limit: 3)

@@ -26,7 +26,10 @@ struct ArticleTextTests {
             atPath: tests.appendingPathComponent("StrongroomTests/Articles").path)
         let files =
             articles.filter { $0.hasSuffix("Samples.swift") }.map { "StrongroomTests/Articles/\($0)" }
-            + ["NotesApp/NotesDatabase.swift", "Macros/Tests/Records.swift"]
+            + [
+                "NotesApp/NotesDatabase.swift", "Macros/Tests/Records.swift",
+                "NotesServer/Tests/ServerArticleSamples.swift", "NotesServer/Sources/NotesServer/NotesServer.swift",
+            ]
         return try files.map { try unindented(String(contentsOf: tests.appendingPathComponent($0), encoding: .utf8)) }
     }
 

@@ -50,11 +50,25 @@ public struct Configuration: Sendable {
     /// The derived keys that the connections of one queue or pool share. Nil if each connection has its own.
     private(set) var keyring: Keyring?
 
+    /// The figures of one queue or pool. Nil for connections that the library opens for its own work.
+    private(set) var tally: Tally?
+
+    /// The recorder of accesses. Nil if they are not traced.
+    var accessTracer: (any AccessTracer)?
+
     /// Returns the configuration for the connections of a new access, or for a further one of an access with derived
     /// keys.
     func sharingKeys(_ keyring: Keyring = Keyring()) -> Configuration {
         var configuration = self
         configuration.keyring = keyring
+        configuration.tally = nil
+        return configuration
+    }
+
+    /// Returns the configuration for the connections of a queue or pool, which count together.
+    func counting() -> Configuration {
+        var configuration = self
+        configuration.tally = Tally()
         return configuration
     }
 

@@ -81,6 +81,7 @@ public final class Database {
         try busy.install(on: self)
         try setUpSwitches()
         try setUpTrace()
+        if configuration.recordsSQL { trace() }
     }
 
     private func setUpSwitches() throws {

@@ -53,7 +53,15 @@ extension Database {
         if !connection.stops.isEmpty || failure != nil && connection.waitWasStopped {
             try stops.conclude(statement, failure)
         }
-        if let failure { throw transactions.takeRefusal() ?? failure }
+        if let failure { throw refusalOrFailure(failure) }
+    }
+
+    private func refusalOrFailure(_ failure: DatabaseError) -> any Error {
+        if failure.resultCode == .SQLITE_FULL {
+            configuration.tally?.noteFullDisk(
+                Tally.FullDisk(commits: connection.commits, room: NamedFile.room(path).free))
+        }
+        return transactions.takeRefusal() ?? failure
     }
 
     /// Returns true if the statement changed rows inside a transaction that goes on, and no part is concerned.

@@ -21,7 +21,10 @@ extension Database {
     /// Don't use it for two cursors at the same time.
     public func cachedStatement(sql: String) throws -> Statement {
         requireAccess()
-        if let statement = statements.exposed.statement(sql) { return statement }
+        if let statement = statements.exposed.statement(sql) {
+            figures.count(.cachedStatements)
+            return statement
+        }
         let statement = try makeStatement(sql: sql)
         if statement.isReusable { statements.exposed.insert(statement, for: sql) }
         return statement
@@ -31,7 +34,10 @@ extension Database {
     @usableFromInline
     func reusableStatement(sql: String) throws -> Statement {
         requireAccess()
-        if let statement = statements.own.idleStatement(sql) { return statement }
+        if let statement = statements.own.idleStatement(sql) {
+            figures.count(.cachedStatements)
+            return statement
+        }
         let statement = try makeStatement(sql: sql)
         // It replaces a statement that is in use, or that the program keeps.
         remember(statement, for: sql)
@@ -50,6 +56,7 @@ extension Database {
     public func execute(sql: String, arguments: StatementArguments = StatementArguments()) throws {
         requireAccess()
         if let statement = statements.own.idleStatement(sql) {
+            figures.count(.cachedStatements)
             try statement.setArguments(arguments)
             defer { statement.forgetLargeArguments() }
             return try statement.run()

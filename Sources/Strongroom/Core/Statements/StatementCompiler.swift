@@ -68,6 +68,7 @@ struct StatementCompiler {
         guard code == SQLITE_OK else { return try stops.waiting { throw error(code, sql, compilation) } }
         if let tail, let start = sql.baseAddress { consumed = max(1, tail - start) }
         let statement = pointer.map { Statement(sqliteStatement: $0, database: database, compilation: compilation) }
+        database.figures.count(.compiledStatements)
         for part in database.parts.all { try part.didCompile(compilation, in: database) }
         return statement
     }

@@ -72,9 +72,10 @@ extension Database {
     /// <https://www.sqlite.org/c3ref/trace_v2.html>
     public func trace(options: TracingOptions = .statement, _ trace: ((TraceEvent) -> Void)? = nil) {
         requireAccess()
-        tracer = trace.map { Tracer(self, $0) }
+        let recordsSQL = configuration.recordsSQL
+        tracer = trace != nil || recordsSQL ? Tracer(self, trace.map { (options, $0) }) : nil
         let context = tracer.map { Unmanaged.passUnretained($0).toOpaque() }
-        let mask = tracer == nil ? 0 : UInt32(options.rawValue)
+        let mask = UInt32((trace == nil ? [] : options).union(recordsSQL ? .statement : []).rawValue)
         let code = raw.setTrace(mask, mask == 0 ? nil : traceEvent, context)
         precondition(code == SQLITE_OK, "sqlite3_trace_v2 answered \(code)")
     }
@@ -91,22 +92,31 @@ extension Database {
 /// A trace of a connection, which turns SQLite's calls into events.
 final class Tracer {
     private unowned let database: Database
-    private let trace: (Database.TraceEvent) -> Void
+
+    /// The events and the function of the program. Nil if only the SQL of accesses is recorded.
+    private let trace: (tracedEvents: Database.TracingOptions, report: (Database.TraceEvent) -> Void)?
     fileprivate var isSilent = false
 
-    fileprivate init(_ database: Database, _ trace: @escaping (Database.TraceEvent) -> Void) {
+    fileprivate init(
+        _ database: Database, _ trace: (tracedEvents: Database.TracingOptions, report: (Database.TraceEvent) -> Void)?
+    ) {
         self.database = database
         self.trace = trace
     }
 
     fileprivate func statementStarts(_ statement: SQLiteStatement, _ sql: String) {
-        withTraced(statement, sql) { trace(.statement($0)) }
+        if database.configuration.recordsSQL, !isSilent, let trace = RunningTrace.current {
+            if case .pragma = SQLText(sql).secret { return }
+            trace.add(sql: SQLText.showable(sql))
+        }
+        guard let trace, trace.tracedEvents.contains(.statement) else { return }
+        withTraced(statement, sql) { trace.report(.statement($0)) }
     }
 
     fileprivate func statementEnded(_ statement: SQLiteStatement, nanoseconds: Int64) {
-        guard let sql = RawStatement(statement).sql else { return }
+        guard let trace, let sql = RawStatement(statement).sql else { return }
         withTraced(statement, sql) {
-            trace(.profile(statement: $0, duration: TimeInterval(nanoseconds) / 1e9))
+            trace.report(.profile(statement: $0, duration: TimeInterval(nanoseconds) / 1e9))
         }
     }
 
