@@ -181,7 +181,7 @@ struct ClearSalvageTests {
     @Test("ends after any change of bytes")
     func mutations() throws {
         let model = [UInt8](try Self.model.get()), folder = try TemporaryFolder()
-        for seed in 0..<(Form.isWhole ? 10_000 : 200) as Range<UInt64> {
+        for seed in 0..<(Form.isWhole ? 4000 : 200) as Range<UInt64> {
             var random = SeededGenerator(seed: seed), bytes = model
             for _ in 0..<Int.random(in: 1...30, using: &random) {
                 // Headers of pages and their cells are worth more than content.

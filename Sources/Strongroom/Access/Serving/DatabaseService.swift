@@ -40,7 +40,9 @@ public final class DatabaseService<Base: DatabaseWriter>: Sendable {
 
     /// Creates a service around a database that is open.
     ///
-    /// - parameter limit: the seconds that running accesses have to end at a stop. Default: 10.
+    /// - parameters:
+    ///   - database: the database, which the service closes at the end.
+    ///   - limit: the seconds that running accesses have to end at a stop. Default: 10.
     public convenience init(_ database: Base, shutdownLimit limit: TimeInterval = 10) {
         self.init(shutdownLimit: limit) { database }
         opened.put(.success(database))
