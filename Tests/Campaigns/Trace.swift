@@ -27,7 +27,8 @@ enum Change {
     }
 
     private static func changes(_ bytes: UnsafeRawBufferPointer) -> [Change] {
-        var changes: [Change] = [], at = 0
+        // A folder may be gone by now.
+        var changes: [Change] = [], madeFolders: Set<String> = [], at = 0
         func take(_ count: Int) -> UnsafeRawBufferPointer {
             defer { at += count }
             return UnsafeRawBufferPointer(rebasing: bytes[at..<at + count])
@@ -37,13 +38,16 @@ enum Change {
             let record = take(size).loadUnaligned(as: strongroom_trace_record.self)
             let path = String(decoding: take(Int(record.path_size)), as: UTF8.self)
             let to = String(decoding: take(Int(record.to_size)), as: UTF8.self)
-            changes.append(change(record, path, to, take(Int(record.size))))
+            let change = change(record, path, to, take(Int(record.size)), madeFolders)
+            if case .makeFolder(let path) = change { madeFolders.insert(path) }
+            changes.append(change)
         }
         return changes
     }
 
     private static func change(
-        _ record: strongroom_trace_record, _ path: String, _ to: String, _ bytes: UnsafeRawBufferPointer
+        _ record: strongroom_trace_record, _ path: String, _ to: String, _ bytes: UnsafeRawBufferPointer,
+        _ madeFolders: Set<String>
     ) -> Change {
         let file = record.file, offset = Int(record.offset)
         switch strongroom_trace_kind(rawValue: record.kind) {
@@ -52,7 +56,8 @@ enum Change {
         case STRONGROOM_TRACE_SYNC:
             var isFolder: ObjCBool = false
             let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-            return exists && isFolder.boolValue ? .syncFolder(path: path) : .sync(file: file)
+            let syncsFolder = madeFolders.contains(path) || exists && isFolder.boolValue
+            return syncsFolder ? .syncFolder(path: path) : .sync(file: file)
         case STRONGROOM_TRACE_CREATE: return .create(path: path, file: file)
         case STRONGROOM_TRACE_FOLDER: return .makeFolder(path: path)
         case STRONGROOM_TRACE_DELETE: return .delete(path: path)

@@ -2,7 +2,7 @@ import Foundation
 
 /// Figures of a queue or pool since it was opened, of all its connections together.
 ///
-/// Counting them costs nothing that can be measured. They contain no names, no SQL and no values.
+/// Counting one is a store beside work that is done anyway. They contain no names, no SQL and no values.
 public struct DatabaseStatistics: Sendable, Equatable {
     /// The accesses of one kind.
     public struct Accesses: Sendable, Equatable {
