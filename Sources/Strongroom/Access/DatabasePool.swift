@@ -15,6 +15,7 @@ public final class DatabasePool: DatabaseWriter {
     let writer: SerializedConnection
     let label: String
     let externalChanges: ExternalChanges?
+    let databaseLock: DatabaseLock
 
     /// The busy timeout of the writer if the configuration has none, in milliseconds.
     ///
@@ -47,26 +48,35 @@ public final class DatabasePool: DatabaseWriter {
                 label: label + ".writer",
                 target: TargetQueue(configuration.writerTargetQueue) ?? target,
                 minimumBusyTimeout: Self.minimumBusyTimeout,
-                prepare: {
-                    try $0.setUpJournal(requiresWAL: true)
-                    try $0.openLog()
-                })
+                prepare: Self.prepareWriter)
         }
         self.path = path
         self.label = label
         self.writer = writer
-        readers = ReaderPool(path: path, label: label, configuration: writer.configuration.readOnly, target: target)
+        let readers = ReaderPool(
+            path: path, label: label, configuration: writer.configuration.readOnly, target: target)
+        self.readers = readers
         externalChanges = try ExternalChanges(of: writer)
+        databaseLock = DatabaseLock(writer, readers, externalChanges) { db in
+            try Self.prepareWriter(db)
+            try readers.setUpFully(db)
+        }
+    }
+
+    private static func prepareWriter(_ db: Database) throws {
+        try db.setUpJournal(requiresWAL: true)
+        try db.openLog()
     }
 
     /// Closes the writer and all readers, after the accesses that came before.
     public func close() throws {
         if readers.isAccessed { reentrancyError("a reader of \(path)") }
-        try DeferredReleases.after(closeAll)
+        while try !databaseLock.closeIfLocked() && !DeferredReleases.after(closeAll) {}
         externalChanges?.stop()
     }
 
-    private func closeAll() throws {
+    /// Returns false if the database was locked meanwhile.
+    private func closeAll() throws -> Bool {
         var outcome = ReaderPool.BarrierOutcome.closed
         func lower() {
             if outcome == .raised { readers.lowerBarrier() }
@@ -76,6 +86,7 @@ public final class DatabasePool: DatabaseWriter {
             guard outcome == .raised else { return }
             try readers.close { try db.close() }
         }
+        return outcome != .locked
     }
 
     /// Interrupts the running statements of all connections.
@@ -143,12 +154,16 @@ extension DatabasePool {
                 Make the snapshot before or after the transaction, from writeWithoutTransaction.
                 """)
         }
-        return try DatabaseSnapshot(
-            path: path,
-            label: "\(label).snapshot.\(readers.nextSnapshotNumber())",
-            configuration: configuration.readOnly,
-            target: readers.target,
-            setup: readers.setUpFully)
+        return try databaseLock.duringWork {
+            let snapshot = try DatabaseSnapshot(
+                path: path,
+                label: "\(label).snapshot.\(readers.nextSnapshotNumber())",
+                configuration: configuration.readOnly,
+                target: readers.target,
+                setup: readers.setUpFully)
+            databaseLock.add(snapshot.reader)
+            return snapshot
+        }
     }
 }
 

@@ -9,6 +9,10 @@ public final class DatabaseQueue: DatabaseWriter {
 
     let writer: SerializedConnection
     let externalChanges: ExternalChanges?
+    let databaseLock: DatabaseLock
+
+    /// The functions, collations and tokenizers that the connection gets again when it is unlocked.
+    let setups: Mutex<ConnectionSetups>
 
     /// The configuration of the connection.
     public var configuration: Configuration { writer.configuration }
@@ -40,12 +44,27 @@ public final class DatabaseQueue: DatabaseWriter {
         }
         self.writer = writer
         externalChanges = try ExternalChanges(of: writer)
+        let setups = Mutex(ConnectionSetups())
+        self.setups = setups
+        databaseLock = DatabaseLock(writer, nil, externalChanges) { db in
+            try db.setUpJournal(requiresWAL: false)
+            let all = setups.withLock { $0.missing(since: 0) }
+            for setup in all { try setup(db) }
+        }
     }
 
     /// Closes the connection, after the accesses that came before.
     public func close() throws {
-        try DeferredReleases.after { try writer.sync { try $0.close() } }
+        while try !databaseLock.closeIfLocked() && !DeferredReleases.after(closeConnection) {}
         externalChanges?.stop()
+    }
+
+    /// Returns false if the database was locked meanwhile.
+    private func closeConnection() throws -> Bool {
+        try writer.sync { db in
+            try db.close()
+            return !writer.isLocked
+        }
     }
 
     /// Interrupts the running statement.

@@ -11,7 +11,7 @@ extension Configuration {
         while true {
             do {
                 // The keys of an earlier attempt may be former ones.
-                let configuration = sharingKeys()
+                let configuration = sharingKeys().owningKey()
                 return try configuration.explainingMissingLog(at: path) { try open(configuration) }
             } catch let overtaken as OvertakenOpening {
                 guard count < SlotLook.most else { throw overtaken.error }

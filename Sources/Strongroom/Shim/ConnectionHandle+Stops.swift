@@ -15,6 +15,8 @@ extension ConnectionHandle {
         static let interrupted = StopSet(rawValue: UInt32(STRONGROOM_INTERRUPTED))
         /// A suspension has rolled back a transaction between two accesses.
         static let undone = StopSet(rawValue: UInt32(STRONGROOM_UNDONE))
+        /// The database is being locked.
+        static let locked = StopSet(rawValue: UInt32(STRONGROOM_LOCKED))
 
         /// Returns the stops that end statements and their file operations.
         func reaching(_ reach: Reach) -> StopSet { StopSet(rawValue: rawValue & reach.rawValue & 0xff) }
@@ -78,6 +80,11 @@ extension ConnectionHandle {
     func suspend(interrupts: Bool) { strongroom_connection_suspend(pointer, interrupts) }
 
     func resume() { strongroom_connection_resume(pointer) }
+
+    /// Stops the running access, and those that come, until the connection is closed.
+    func lock() { strongroom_connection_lock(pointer) }
+
+    func endLock() { strongroom_connection_end_lock(pointer) }
 
     /// Stops the running access until it has ended. The caller ensures that the access is still the intended one.
     func cancel() { strongroom_connection_cancel(pointer) }

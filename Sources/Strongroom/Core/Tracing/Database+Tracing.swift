@@ -72,9 +72,18 @@ extension Database {
     /// <https://www.sqlite.org/c3ref/trace_v2.html>
     public func trace(options: TracingOptions = .statement, _ trace: ((TraceEvent) -> Void)? = nil) {
         requireAccess()
-        tracer = trace.map { Tracer(self, $0) }
+        tracer = trace.map { Tracer(self, options, $0) }
+        setTrace()
+    }
+
+    /// Sets the trace again after the connection was reopened.
+    func restoreTrace() {
+        if tracer != nil { setTrace() }
+    }
+
+    private func setTrace() {
         let context = tracer.map { Unmanaged.passUnretained($0).toOpaque() }
-        let mask = tracer == nil ? 0 : UInt32(options.rawValue)
+        let mask = UInt32(tracer?.options.rawValue ?? 0)
         let code = raw.setTrace(mask, mask == 0 ? nil : traceEvent, context)
         precondition(code == SQLITE_OK, "sqlite3_trace_v2 answered \(code)")
     }
@@ -91,11 +100,15 @@ extension Database {
 /// A trace of a connection, which turns SQLite's calls into events.
 final class Tracer {
     private unowned let database: Database
+    fileprivate let options: Database.TracingOptions
     private let trace: (Database.TraceEvent) -> Void
     fileprivate var isSilent = false
 
-    fileprivate init(_ database: Database, _ trace: @escaping (Database.TraceEvent) -> Void) {
+    fileprivate init(
+        _ database: Database, _ options: Database.TracingOptions, _ trace: @escaping (Database.TraceEvent) -> Void
+    ) {
         self.database = database
+        self.options = options
         self.trace = trace
     }
 
