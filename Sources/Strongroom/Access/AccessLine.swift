@@ -11,7 +11,7 @@ final class AccessLine: Sendable {
     typealias Work = @Sendable () -> Void
 
     private enum Visitor {
-        /// A thread that waits. It is told whether it has the line.
+        /// A thread that waits. It gets true if it has the line.
         case thread(Handover<Bool>)
         case work(DispatchQoS.QoSClass, Work)
     }

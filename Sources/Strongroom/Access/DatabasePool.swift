@@ -53,14 +53,9 @@ public final class DatabasePool: DatabaseWriter {
         self.path = path
         self.label = label
         self.writer = writer
-        let readers = ReaderPool(
-            path: path, label: label, configuration: writer.configuration.readOnly, target: target)
-        self.readers = readers
+        readers = ReaderPool(path: path, label: label, configuration: writer.configuration.readOnly, target: target)
         externalChanges = try ExternalChanges(of: writer)
-        databaseLock = DatabaseLock(writer, readers, externalChanges) { db in
-            try Self.prepareWriter(db)
-            try readers.setUpFully(db)
-        }
+        databaseLock = DatabaseLock(writer, readers, externalChanges, prepare: Self.prepareWriter)
     }
 
     private static func prepareWriter(_ db: Database) throws {

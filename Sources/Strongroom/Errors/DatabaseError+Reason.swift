@@ -227,8 +227,8 @@ extension DatabaseError.Reason {
     /// The database is suspended. It takes no lock until it is resumed.
     public static let suspended = Self("suspended")
 
-    /// The database is locked: its keys are wiped, and accesses wait for its key or fail. See
-    /// ``DatabasePool/unlock(with:)-(DatabaseKey)``. The code is `SQLITE_AUTH`.
+    /// The database is locked: its keys are wiped, and accesses throw `SQLITE_AUTH` until it is unlocked with its key.
+    /// See <doc:LockingAndUnlocking>.
     public static let locked = Self("locked")
 
     /// The database is not locked, and can't be unlocked.

@@ -24,7 +24,8 @@ struct LockMemoryTests {
     }
 
     /// A text of 24 bytes that SQL puts together, so that neither the program nor a statement has it.
-    static let row = MaskedBytes(masked: Array("strongroomrow0123456789ab".utf8).map { $0 ^ 0x55 }, mask: 0x55)
+    static let row = MaskedBytes(
+        masked: ["strongroom", "row", "01234", "56789ab"].flatMap { $0.utf8.map { $0 ^ 0x55 } }, mask: 0x55)
     static let insertion =
         "INSERT INTO t SELECT 'strongroom' || 'row' || '01234' || '56789ab' || hex(randomblob(9)) FROM n"
 
@@ -37,6 +38,8 @@ struct LockMemoryTests {
                 kind == "pool"
                 ? try DatabasePool(path: path, configuration: secrets.configuration)
                 : try DatabaseQueue(path: path, configuration: secrets.configuration)
+            // The first page has the salt.
+            try writer.write { try $0.execute(sql: "CREATE TABLE t (a)") }
             let derived = try Self.derivedKey(secrets.passphrase, path)
             for _ in 0..<2 {
                 try Self.work(with: writer)
@@ -63,7 +66,6 @@ struct LockMemoryTests {
     /// Reads and sorts the rows in SQL, on all connections, inside of statements that stay in caches.
     private static func work(with writer: any LockableWriter) throws {
         try writer.write { db in
-            try db.execute(sql: "CREATE TABLE IF NOT EXISTS t (a)")
             try db.execute(
                 sql: """
                     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 2000) \(insertion)

@@ -71,7 +71,7 @@ struct LockedObservationTests {
         }
     }
 
-    @Test("of regions are told once that something unknown may have changed", arguments: LockableKind.allCases)
+    @Test("of regions are notified once of an unknown change", arguments: LockableKind.allCases)
     func regions(kind: LockableKind) async throws {
         let fixture = try LockFixture(kind), writer = fixture.writer
         let events = Shared<[String]>([])
@@ -126,7 +126,7 @@ struct LockedObservationTests {
     }
 
     @MainActor
-    @Test("that need a value at once get the error", arguments: LockableKind.allCases)
+    @Test("that need a value immediately get the error", arguments: LockableKind.allCases)
     func immediate(kind: LockableKind) async throws {
         let fixture = try LockFixture(kind), writer = fixture.writer
         try await writer.lock()

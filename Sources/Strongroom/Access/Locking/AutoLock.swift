@@ -56,7 +56,13 @@ extension DatabaseLock {
 
     /// Locks the database later, on another thread. An error is passed to ``Database/logError``.
     @Sendable func lockLater() {
+        let isPending = state.withLock { state in
+            defer { state.isLockPending = true }
+            return state.isLockPending
+        }
+        if isPending { return }
         Workers.shared.run {
+            defer { self.state.withLock { $0.isLockPending = false } }
             do {
                 try self.lock()
             } catch {

@@ -4,7 +4,7 @@ import Foundation
 /// stay.
 ///
 /// Plain accesses know nothing of it. While the database is locked, the lock has the line of the writer, and the
-/// turnstile lets nobody in. A connection that is closed refuses each use with an error.
+/// turnstile lets no visitor in. A connection that is closed refuses each use with an error.
 final class DatabaseLock: Sendable {
     enum Phase {
         case open
@@ -33,10 +33,14 @@ final class DatabaseLock: Sendable {
         /// The key that the database had, as far as it can be compared.
         var keyIdentity: [UInt8]?
         var autoLocks: [AutoLock] = []
+
+        /// True if the database is about to lock itself.
+        var isLockPending = false
     }
 
-    let writer: SerializedConnection
+    // Released in this order: the last connection to close must be one that can empty and remove the log.
     let readers: ReaderPool?
+    let writer: SerializedConnection
     let externalChanges: ExternalChanges?
 
     /// The work after the configured set-up of the writer.
@@ -107,6 +111,7 @@ final class DatabaseLock: Sendable {
             state.withLock { $0.phase = .open }
             writer.endStopForLock()
             if hasReaders { readers?.endLocking() }
+            endSnapshots()
             goOn()
             throw error
         }
@@ -125,10 +130,7 @@ final class DatabaseLock: Sendable {
         _ = try db.openConnection
         for snapshot in snapshots {
             snapshot.stopForLock()
-            try snapshot.sync(by: .direct) { db in
-                try db.close()
-                db.refusal = .locked
-            }
+            try snapshot.sync(by: .direct) { try $0.close(refusing: .locked) }
         }
         try readers?.closeIdle()
         let identity = db.keyIdentity
@@ -190,6 +192,7 @@ final class DatabaseLock: Sendable {
                 try db.detectingChangedKey {
                     try db.setUpUnlocked(former: state.withLock(\.keyIdentity))
                     try prepare(db)
+                    try readers?.setUpFully(db)
                 }
             }
             db.connection.noteSetUp()
@@ -209,9 +212,18 @@ final class DatabaseLock: Sendable {
         }
         readers?.endLocking()
         writer.sync(by: .direct) { $0.noteReopening() }
-        for snapshot in snapshots { snapshot.sync(by: .direct) { $0.refusal = .endedSnapshot } }
-        state.withLock { $0.snapshots = [] }
+        endSnapshots()
         goOn()
+    }
+
+    /// Tells the snapshots that were closed from those that go on after a lock that failed.
+    private func endSnapshots() {
+        for snapshot in snapshots {
+            snapshot.endStopForLock()
+            snapshot.sync(by: .direct) { db in
+                if db.sqliteConnection == nil { db.refusal = .endedSnapshot }
+            }
+        }
     }
 
     // MARK: - Closing

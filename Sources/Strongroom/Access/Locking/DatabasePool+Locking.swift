@@ -10,7 +10,8 @@ extension DatabasePool {
     /// its configuration stay.
     ///
     /// Running accesses are interrupted and rolled back. Later ones are refused or wait, as
-    /// ``Configuration/lockedAccesses`` says. Observations pause. Snapshots end. Does nothing if the database is locked.
+    /// ``Configuration/lockedAccesses`` says. Observations pause, and snapshots end. Does nothing if the database is
+    /// locked.
     ///
     /// Blocks until the running accesses have ended.
     ///

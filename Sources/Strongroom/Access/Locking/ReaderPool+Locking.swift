@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-// The readers while the database is locked: nobody gets one, and none is open.
+// The readers while the database is locked: no access gets one, and none is open.
 
 extension ReaderPool {
     /// The time that accesses wait in a locked database. A number distinguishes it from former ones.

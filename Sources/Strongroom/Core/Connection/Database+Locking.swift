@@ -20,6 +20,13 @@ extension Database {
         parts.renew(for: self)
     }
 
+    /// Closes the connection for good, and forgets everything: its key, too.
+    func close(refusing refusal: DatabaseError) throws {
+        try close()
+        self.refusal = refusal
+        parts.renew(for: self)
+    }
+
     /// Opens the connection again, if there still is a file. It is ready for use after `setUp()`.
     ///
     /// - throws: `SQLITE_CANTOPEN` and its kin.

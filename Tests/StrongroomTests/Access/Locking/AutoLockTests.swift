@@ -10,12 +10,15 @@ struct AutoLockTests {
         let fixture = try LockFixture(kind), writer = fixture.writer
         let autoLock = writer.autoLock(after: .idle(0.3))
         let begin = Date()
+        var latest = begin
         while -begin.timeIntervalSinceNow < 0.9 {
+            let now = Date()
+            // A machine that has much else to do may not let this thread run for longer than that.
+            if now.timeIntervalSince(latest) > 0.2 { break }
+            latest = now
             _ = try await writer.read { try $0.countWines() }
             try await Task.sleep(nanoseconds: 5_000_000)
         }
-        #expect(!writer.isLocked)
-        let latest = Date()
         #expect(try await eventually { writer.isLocked })
         #expect(-latest.timeIntervalSinceNow > 0.29)
         try await writer.unlock(with: LockFixture.key)

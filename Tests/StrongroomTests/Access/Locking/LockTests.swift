@@ -1,7 +1,8 @@
 import Foundation
-import Strongroom
 import TestSupport
 import Testing
+
+@testable import Strongroom
 
 @Suite("A lock", .timeLimit(.minutes(2)))
 struct LockTests {
@@ -139,9 +140,8 @@ struct LockTests {
         #expect(try await writer.read { try $0.countWines() } == 0)
     }
 
-    @Test(
-        "is left by no key at all if the database has no page yet, except by its own", arguments: LockableKind.allCases)
-    func emptyDatabase(kind: LockableKind) async throws {
+    @Test("is left by no key at all if the database has no page yet, except by its own")
+    func emptyDatabase() async throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let queue = try DatabaseQueue(path: path, configuration: LockFixture.configuration())
         try await queue.lock()
@@ -253,7 +253,8 @@ struct LockTests {
             await #expect(throws: (any Error).self) {
                 try await writer.rotateKey(to: .random()) { _ in
                     isRotating.open()
-                    Thread.sleep(forTimeInterval: 0.001)
+                    // The next look at the stops comes after this.
+                    writer.awaitLock()
                 }
             }
             rotation.open()
@@ -305,6 +306,16 @@ struct LockTests {
         try await pool.unlock(with: LockFixture.key)
         try await pool.write { try $0.insertWine() }
         #expect(try await reader.read { try $0.countWines() } == 2)
+    }
+}
+
+extension LockableWriter {
+    /// Blocks until a lock has begun to stop the accesses.
+    fileprivate func awaitLock() {
+        let end = Date().addingTimeInterval(60)
+        while databaseLock?.writer.handle.stops.contains(.locked) != true, Date() < end {
+            Thread.sleep(forTimeInterval: 0.001)
+        }
     }
 }
 
