@@ -181,19 +181,28 @@ final class ReaderPool: Sendable {
 
     /// Checks in a reader, and serves the requests that wait.
     func checkIn(_ reader: Reader) {
-        let (isKept, turns) = state.withLock { state in
+        let turns: [() -> Void]? = state.withLock { state in
             if let index = state.inUse.firstIndex(where: { $0 === reader }) {
                 state.inUse.swapAt(index, state.inUse.count - 1)
                 state.inUse.removeLast()
             }
-            state.turnstile.leave()
             let hasRoom = state.idle.count + state.inUse.count < state.turnstile.limit
             let isKept = !reader.state.isInvalidated && reader.connection?.isOpen == true && hasRoom
-            if isKept { state.idle.append(reader) }
-            return (isKept, admitted(&state))
+            guard isKept else { return nil }
+            state.idle.append(reader)
+            state.turnstile.leave()
+            return admitted(&state)
         }
-        if !isKept { reader.connection?.retire() }
+        guard let turns else { return retire([reader.connection]) }
         for turn in turns { turn() }
+    }
+
+    /// Closes connections for which places were taken, and then leaves the places: a lock waits for it.
+    private func retire(_ connections: [SerializedConnection?]) {
+        for connection in connections { connection?.retire() }
+        change { state in
+            for _ in connections { state.turnstile.leave() }
+        }
     }
 
     /// Returns the reader's connection. Opens it at the first call.
@@ -299,11 +308,12 @@ final class ReaderPool: Sendable {
         let connections = state.withLock { state in
             defer { state.idle = [] }
             for reader in state.inUse { reader.state.isInvalidated = true }
-            return state.idle.compactMap(\.connection)
+            state.turnstile.occupy(state.idle.count)
+            return state.idle.map(\.connection)
         }
         // An idle reader may have statements that the program keeps. They keep its connection open, unused, until they
         // are released.
-        for connection in connections { connection.retire() }
+        retire(connections)
     }
 
     /// Releases memory of the readers that are not in use.

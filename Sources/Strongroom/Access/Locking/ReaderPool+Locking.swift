@@ -45,9 +45,13 @@ extension ReaderPool {
     ///
     /// - throws: `SQLITE_BUSY` if a statement of a reader is alive. Its connection stays open.
     func closeIdle() throws {
-        while let reader = state.withLock({ $0.idle.last }) {
-            try reader.connection?.sync(by: .direct) { try $0.close() }
-            state.withLock { state in state.idle.removeAll { $0 === reader } }
+        while let reader = state.withLock({ $0.idle.popLast() }) {
+            do {
+                try reader.connection?.sync(by: .direct) { try $0.close() }
+            } catch {
+                state.withLock { $0.idle.append(reader) }
+                throw error
+            }
         }
     }
 
