@@ -17,6 +17,7 @@ struct Disk {
         var given: (path: String, file: UInt64)?
         var taken: String?
         var made: String?
+        var isSynced = false
     }
 
     /// The fate of the changes that no sync has brought to the disk.
@@ -35,6 +36,8 @@ struct Disk {
     private var currentNames: [String: UInt64] = [:]
     private var currentFolders: Set<String> = []
     private var syncedFolders: Set<String> = []
+    /// In the order of the program, from the first one that was not synced. A folder that was synced later than
+    /// another one may have the earlier changes.
     private var pendingNames: [NameChange] = []
     /// The system gives the number of a file that was removed to another one.
     private var numbers: [UInt64: UInt64] = [:]
@@ -90,8 +93,12 @@ struct Disk {
     }
 
     private mutating func syncNames(in folder: String) {
-        for change in pendingNames where change.folder == folder { Disk.apply(change, &names, &syncedFolders) }
-        pendingNames.removeAll { $0.folder == folder }
+        for index in pendingNames.indices where pendingNames[index].folder == folder {
+            pendingNames[index].isSynced = true
+        }
+        let synced = pendingNames.prefix(while: \.isSynced)
+        for change in synced { Disk.apply(change, &names, &syncedFolders) }
+        pendingNames.removeFirst(synced.count)
     }
 
     private static func apply(_ change: NameChange, _ names: inout [String: UInt64], _ folders: inout Set<String>) {
@@ -120,7 +127,10 @@ struct Disk {
     /// Returns the files that a power cut leaves.
     func contents(after loss: Loss, using random: inout SeededGenerator) -> [String: [UInt8]] {
         var names = names, folders = syncedFolders
-        for change in keptNames(loss, using: &random) { Disk.apply(change, &names, &folders) }
+        let kept = keptCount(loss, using: &random)
+        for (index, change) in pendingNames.enumerated() where change.isSynced || index < kept {
+            Disk.apply(change, &names, &folders)
+        }
         var contents: [String: [UInt8]] = [:]
         // In one order, or a seed would not give the same files again.
         for (path, number) in names.sorted(by: { $0.key < $1.key })
@@ -130,11 +140,12 @@ struct Disk {
         return contents
     }
 
-    private func keptNames(_ loss: Loss, using random: inout SeededGenerator) -> ArraySlice<NameChange> {
+    /// Returns how many of the changes of names are kept even if they were not synced.
+    private func keptCount(_ loss: Loss, using random: inout SeededGenerator) -> Int {
         switch loss {
-        case .all, .names: []
-        case .none, .contents: pendingNames[...]
-        case .someWrites, .someSectors: pendingNames.prefix(Int.random(in: 0...pendingNames.count, using: &random))
+        case .all, .names: 0
+        case .none, .contents: pendingNames.count
+        case .someWrites, .someSectors: Int.random(in: 0...pendingNames.count, using: &random)
         }
     }
 

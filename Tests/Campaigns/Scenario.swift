@@ -244,11 +244,8 @@ extension Scenario {
     }
 
     private static func restoring(_ name: String, leavesLog: Bool, _ former: FormerDatabase) -> Scenario {
-        // With a discarded former database, power cuts leave three states without a database: an open finding, which
-        // the article about campaigns names.
         Scenario(
-            name: "restore-" + name, outcomes: [[.old], [.new]], hasDisk: former == .kept,
-            prepare: backedUp(leavesLog: leavesLog)
+            name: "restore-" + name, outcomes: [[.old], [.new]], prepare: backedUp(leavesLog: leavesLog)
         ) { place, ledger in
             try DatabaseFile.restore(
                 from: place.copy, to: place.path, check: .opening(Secret.new.encryption), former: former)

@@ -1,12 +1,7 @@
 extension Configuration {
-    /// Opens a database with `open`, and does what the configuration says about obstacles.
-    func opening<T>(at path: String, _ open: () throws -> T) throws -> T {
-        try explainingMissingLog(at: path) { try migratingOlderFormat(at: path, open) }
-    }
-
     /// Opens a database with `open`. Migrates it in its place and opens it again if it has an older format and the
     /// configuration allows that.
-    private func migratingOlderFormat<T>(at path: String, _ open: () throws -> T) throws -> T {
+    func migratingOlderFormat<T>(at path: String, _ open: () throws -> T) throws -> T {
         do {
             return try open()
         } catch let error as DatabaseError where error.reason == .olderFormat {

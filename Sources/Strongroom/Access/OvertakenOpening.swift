@@ -12,7 +12,9 @@ extension Configuration {
             do {
                 // The keys of an earlier attempt may be former ones.
                 let configuration = sharingKeys().owningKey()
-                return try configuration.explainingMissingLog(at: path) { try open(configuration) }
+                return try configuration.explainingMissingLog(at: path) {
+                    try configuration.migratingOlderFormat(at: path) { try open(configuration) }
+                }
             } catch let overtaken as OvertakenOpening {
                 guard count < SlotLook.most else { throw overtaken.error }
                 count += 1

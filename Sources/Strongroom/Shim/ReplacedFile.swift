@@ -53,7 +53,7 @@ final class StagedFile {
     deinit { if descriptor >= 0 { _ = strongroom_staged_finish(descriptor) } }
 
     /// Writes `bytes` at the end.
-    func append(_ bytes: UnsafeRawBufferPointer) -> CInt {
+    func writeAtEnd(_ bytes: UnsafeRawBufferPointer) -> CInt {
         let error = strongroom_staged_write(descriptor, bytes.baseAddress, bytes.count, end)
         end += Int64(bytes.count)
         return error

@@ -37,10 +37,33 @@ struct BackupRestoreOptions: ParsableArguments {
 
 extension Restore {
     /// True if the source is a replica, and not a database file.
-    var isReplica: Bool {
+    var isReplica: Bool { destination.hasPrefix("s3://") || isFolder }
+
+    private var isFolder: Bool {
         var isFolder: ObjCBool = false
-        return destination.hasPrefix("s3://")
-            || FileManager.default.fileExists(atPath: destination, isDirectory: &isFolder) && isFolder.boolValue
+        return FileManager.default.fileExists(atPath: destination, isDirectory: &isFolder) && isFolder.boolValue
+    }
+
+    /// Returns the path of the dated copy in the folder that is the source, or of the newest good one of several. Nil
+    /// if the source is no folder with copies.
+    func copyInFolder() throws -> String? {
+        guard isFolder else { return nil }
+        let folder = URL(fileURLWithPath: destination).standardizedFileURL, name = folder.lastPathComponent
+        let beside = try? DatabaseBackups(folder: folder.deletingLastPathComponent().path).backups()
+        if let copy = beside?.first(where: { $0.folder.hasSuffix("/" + name) }) { return copy.path }
+        let copies = try DatabaseBackups(folder: destination).backups()
+        guard !copies.isEmpty else { return nil }
+        guard Set(copies.map(\.source)).count == 1 else {
+            throw Failure(
+                .usage, file: destination, "it has copies of several databases; nothing was changed",
+                remedy: "Give one of them, as strongroom backups lists them")
+        }
+        guard let newest = copies.first(where: \.isGood) else {
+            throw Failure(
+                .damaged, file: destination, "no copy in it is good; nothing was changed",
+                remedy: "Look at them with strongroom backups")
+        }
+        return newest.path
     }
 
     /// Refuses the options of the other kind of source.

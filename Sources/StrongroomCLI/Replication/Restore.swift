@@ -7,8 +7,9 @@ struct Restore: Reporting {
         abstract: "Restore a database from a backup, or from a replica as it was at any restore point.",
         discussion: help(
             """
-            SOURCE is a backup, which is a database file, or - for the stream of strongroom backup FILE - on \
-            standard input, or a replica: a folder, or s3://BUCKET/PREFIX. FILE appears as a whole with its salt, \
+            SOURCE is a backup: a database file, the folder of a dated copy, a folder with dated copies of one \
+            database, whose newest good one is taken, or - for the stream of strongroom backup FILE - on standard \
+            input. Or it is a replica: a folder, or s3://BUCKET/PREFIX. FILE appears as a whole with its salt, \
             key and log files; a kill at any moment leaves the former database or the restored one, and the next \
             opening finishes. The former database, with all files beside it, stands aside under a name with the \
             date, unless --discard. FILE must not be in use.
@@ -29,6 +30,7 @@ struct Restore: Reporting {
     static let examples = [
         (line: "strongroom restore /mnt/backup/notes.db notes.db", what: "puts a backup back"),
         (line: "ssh vault cat notes.tar | strongroom restore - notes.db", what: "puts a backup back that is a stream"),
+        (line: "strongroom restore /mnt/backup/copies/ notes.db", what: "puts the newest of the dated copies back"),
         (line: "strongroom restore /mnt/backup/notes restored.db", what: "restores the newest point of a replica"),
         (
             line: "strongroom restore /mnt/backup/notes restored.db --at 2026-03-01T09:30:00Z",
@@ -37,7 +39,8 @@ struct Restore: Reporting {
     ]
 
     @Argument(
-        help: ArgumentHelp("A backup, -, the folder of a replica, or s3://BUCKET/PREFIX.", valueName: "source"),
+        help: ArgumentHelp(
+            "A backup, a folder of backups or of a replica, -, or s3://BUCKET/PREFIX.", valueName: "source"),
         completion: .file())
     var destination: String
 
@@ -69,6 +72,12 @@ struct Restore: Reporting {
     }
 
     func run() throws {
+        var resolved = self
+        resolved.destination = try copyInFolder() ?? destination
+        try resolved.restore()
+    }
+
+    private func restore() throws {
         try requireFittingOptions()
         let out = try Place(file)
         if follow { return try Self.follow(destination, out, options.reading, output) }

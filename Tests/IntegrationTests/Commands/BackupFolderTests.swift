@@ -56,6 +56,24 @@ struct BackupFolderTests {
         #expect(try copies() == ["2026-03-08T030000Z", "2026-03-09T030000Z", "2026-03-10T030000Z"])
     }
 
+    @Test("are restored by the name of one, and the newest good one by the name of their folder")
+    func restored() async throws {
+        for day in 1...3 {
+            #expect(try await backup("--time", "2026-03-0\(day)T03:00:00Z", "--quiet").status == 0)
+        }
+        let out = scratch.path("restored.db")
+        let newest = try await strongroom(["restore", folder + "/", out, "--json"] + key)
+        #expect(try newest.object["source"] as? String == folder + "/2026-03-03T030000Z/notes.db", "\(newest.errors)")
+        let one = try await strongroom(["restore", folder + "/2026-03-01T030000Z", out, "--json"] + key)
+        #expect(try one.object["source"] as? String == folder + "/2026-03-01T030000Z/notes.db", "\(one.errors)")
+        try FileManager.default.removeItem(atPath: folder + "/2026-03-03T030000Z/notes.db")
+        let good = try await strongroom(["restore", folder, out, "--json"] + key)
+        #expect(try good.object["source"] as? String == folder + "/2026-03-02T030000Z/notes.db", "\(good.errors)")
+        let other = try await scratch.encryptedDatabase("other.db", rawKey: "right")
+        #expect(try await strongroom(["backup", other, folder + "/", "--quiet"] + key).status == 0)
+        #expect(try await strongroom(["restore", folder, out] + key).status == 2)
+    }
+
     @Test("are listed with age, size, format, key and last check")
     func list() async throws {
         #expect(try await backup().status == 0)

@@ -138,7 +138,7 @@ struct ReplicaCommandTests {
         #expect(try await StockShell(path: out, passphrase: "right").run("SELECT count(*) FROM book;") == "0")
     }
 
-    @Test("Prune keeps one restore point of each period, and needs to be told which")
+    @Test("Prune keeps one restore point of each period, and asks for the periods")
     func prune() async throws {
         let path = try await database(), destination = scratch.path("replica")
         for _ in 0..<3 {

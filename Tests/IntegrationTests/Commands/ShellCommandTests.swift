@@ -110,7 +110,7 @@ struct ShellCommandTests {
         #expect(outcome.output == "1 row imported\nCREATE TABLE \"sheet\" (\"id\", \"name\");\n", "\(outcome.errors)")
     }
 
-    @Test("An import leaves out the lines that it is told to skip")
+    @Test("An import leaves out the lines that --skip counts")
     func skipping() async throws {
         try scratch.write(Data("a report\n\na,b\n1,2\n".utf8), to: "report.csv")
         let outcome = try await shell(
@@ -235,16 +235,16 @@ struct ShellCommandTests {
         let running = try terminal.start(program)
         try terminal.expect("read-only; --write lets SQL change it")
         try terminal.expect("strongroom> ")
-        terminal.type("SELECT nonsense;\n")
+        try terminal.enter("SELECT nonsense;\n")
         try terminal.expect("no such column: nonsense")
         try terminal.expect("strongroom> ")
-        terminal.type("SELECT\n")
+        try terminal.enter("SELECT\n")
         try terminal.expect("...> ")
-        terminal.type("count(*) AS books FROM book;\n")
+        try terminal.enter("count(*) AS books FROM book;\n")
         try terminal.expect("300")
-        terminal.type(".nosuch\n")
+        try terminal.enter(".nosuch\n")
         try terminal.expect(".help lists what there is")
-        terminal.type("\u{4}")
+        try terminal.enter("\u{4}")
         #expect(await running.outcome().status == 0, "\(terminal.transcript())")
     }
 

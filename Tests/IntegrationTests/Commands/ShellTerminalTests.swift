@@ -27,7 +27,7 @@ struct ShellTerminalTests {
         /// Types at the next prompt.
         func enter(_ text: String) throws {
             try terminal.expect("strongroom> ")
-            terminal.type(text)
+            try terminal.enter(text)
         }
 
         func end() async throws {
@@ -36,10 +36,7 @@ struct ShellTerminalTests {
         }
 
         /// Waits for the end of the line, while a statement runs: the shell has left the terminal as it was.
-        func waitForStatement() throws {
-            for _ in 0..<3000 where !terminal.echoes { usleep(10_000) }
-            try #require(terminal.echoes)
-        }
+        func waitForStatement() throws { try terminal.wait { terminal.echoes } }
     }
 
     private func start(_ more: String...) throws -> Session {

@@ -39,6 +39,17 @@ final class PseudoTerminal {
         precondition(written == text.utf8.count, "the pseudo-terminal takes short lines whole")
     }
 
+    /// Types to an editor of lines. It shows its prompt before it stops the terminal's own echo.
+    func enter(_ text: String) throws {
+        try wait { !echoes }
+        type(text)
+    }
+
+    func wait(_ condition: () -> Bool) throws {
+        for _ in 0..<3000 where !condition() { usleep(10_000) }
+        guard condition() else { throw Unavailable("the terminal stayed as it was: \(screen)") }
+    }
+
     /// Reads the screen until `text` has appeared after what was awaited before.
     func expect(_ text: String) throws {
         while !readUpTo(text) {

@@ -29,7 +29,7 @@ struct SourceLayers {
 
     /// Members whose names Swift, Foundation or Dispatch have too, which layers below them use.
     static let common: Set = [
-        "append", "compactMap", "contains", "count", "decode", "dropFirst", "dropLast", "endIndex", "error", "filter",
+        "append", "compactMap", "contains", "count", "decode", "dropFirst", "dropLast", "endIndex", "filter",
         "first",
         "flatMap", "forEach", "format", "formatted", "index", "inserted", "iso8601", "joined", "map", "max",
         "millisecondsSince1970", "min", "none", "prefix", "reduce", "remove", "removeAll", "reversed",

@@ -84,6 +84,7 @@ struct NothingSwallowedTests {
     /// Functions that throw, and have the name of one that returns a result code.
     private static let throwing = [
         "_ = try next.publish(", "_ = try database.log.checkpoint(", "_ = try SlotFiles.sidecar.read(", "_ = try run(",
+        "_ = try files.read(",
     ]
 
     /// Calls that ask for no more than their effect.
@@ -98,6 +99,13 @@ struct NothingSwallowedTests {
         #"_ = CipherDefaults.execute("PRAGMA cipher_log = \(sink.map { "'\($0)'" } ?? "off")")"#,
         // A switch that every connection has, and that takes both values.
         "_ = RawConnection(connection).configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !isEnabled)",
+        "defer { for (option, isOn) in formerSwitches { _ = connection.configure(option, isOn) } }",
+        // A file that an error has left incomplete, and that its folder takes with it.
+        "deinit { if descriptor >= 0 { _ = strongroom_staged_finish(descriptor) } }",
+        // A name that goes with its folder at the latest.
+        #"_ = ReplacedFile.unlink(folder + "/copy-probe")"#,
+        // The record of a replacement that has ended. The next opening removes what stays.
+        "_ = NamedFile.remove(recordPath)",
         // SQLite reports a file that it can't create.
         "database.authorizer.willCopy = { filename in "
             + "_ = StagedCopy.create(SQLiteURI.path(of: filename), of: source) }",

@@ -1,7 +1,7 @@
 import Strongroom
 import Testing
 
-/// What is remembered of one insertion must not reach a record that differs.
+/// The memory of one insertion must not reach a record that differs.
 @Suite("Insertions of records remember")
 struct InsertionSequenceTests {
     private func values(_ rows: [[Int?]]) -> [[DatabaseValue]] { rows.map { $0.map { $0.databaseValue } } }

@@ -31,7 +31,7 @@ struct BackupFiles {
             while at < size {
                 let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(Self.chunk, Int(size - at))])
                 try read(at, part)
-                let error = file.append(UnsafeRawBufferPointer(part))
+                let error = file.writeAtEnd(UnsafeRawBufferPointer(part))
                 guard error == 0 else { throw CopyStaging.failure("write a copy of \(self.path)", error) }
                 at += Int64(part.count)
                 done += Int64(part.count)

@@ -45,14 +45,27 @@ private struct InPlaceMigration {
     let progress: ((EncryptionProgress) throws -> Void)?
 
     func run() throws {
+        // A killed process may have left the former database in its folder.
+        try Replacement.settle(path)
+        CopyStaging.removeLeftOvers(beside: path)
         try DatabaseFile.withDatabase(path, old) { source in
             guard try source.fileSize() > 0 else { throw DatabaseError.notDatabase(name, "it is empty") }
             try source.requireSingleName()
             try keepOthersOut(source)
-            let destination = RestoreDestination(path: path, name: name)
-            _ = try destination.fill(.discarded, size: size(of: source), like: nil, isLocked: true) { copy in
-                try naming(copy) { try fill(copy, from: source) }
+            do {
+                try replace(source)
+            } catch let error where (error as? DatabaseError)?.reason != .replacementPending {
+                // The log is still that of this database.
+                source.log.setCheckpointsAtClose(true)
+                throw error
             }
+        }
+    }
+
+    private func replace(_ source: Database) throws {
+        let destination = RestoreDestination(path: path, name: name)
+        _ = try destination.fill(.discarded, size: size(of: source), like: nil, isLocked: true) { copy in
+            try naming(copy) { try fill(copy, from: source) }
         }
     }
 

@@ -16,29 +16,15 @@ extension KeySetup {
     }
 
     /// Removes the key that this connection has made from its store, if another connection has created the database
-    /// with another key. While no other process makes or changes keys, a new connection proves it.
+    /// with another key. Page 1 proves it, while no other process makes or changes keys.
     private func withdrawUnusedKey() {
         guard let (store, key) = cipher.creation.storedKey else { return }
         cipher.creation.storedKey = nil
         guard database.connection.commits == 0 else { return }
         try? store.locked(milliseconds: 1000) {
-            guard try store.load(.current)?.hasSameBytes(as: key) == true, isForeign(to: key) else { return }
+            guard try store.load(.current)?.hasSameBytes(as: key) == true, try database.keyProof.wasKeyChanged()
+            else { return }
             try store.remove(.current)
-        }
-    }
-
-    /// Returns true if a new connection refuses the key as a wrong one.
-    private func isForeign(to key: DatabaseKey) -> Bool {
-        var plain = Configuration()
-        plain.encryption = Encryption(key: key, settings: cipher.requested.settings)
-        plain.readonly = true
-        do {
-            let fresh = try Database(
-                path: database.filePath, description: database.description + ".verification", configuration: plain)
-            try fresh.withSoleAccess { try $0.setUpPlainly(derived: nil, header: 0) }
-            return false
-        } catch {
-            return (error as? DatabaseError)?.reason == .wrongKey
         }
     }
 

@@ -48,10 +48,13 @@ extension KeySetup {
     }
 
     /// Returns true if the secret of this connection may stand for another key by now: the files that decide on it have
-    /// changed since they were looked at, or its store has another key.
+    /// changed since they were first looked at, or its store has another key.
     func isOvertaken() -> Bool {
         guard database.isFileStored else { return false }
-        if let look = cipher.slotLook { return (try? slotTraces()).map { $0 != look.seen } ?? false }
+        if let look = cipher.slotLook {
+            // After another look, the connection may still have a page of the former key.
+            return look.count > 1 || (try? slotTraces()).map { $0 != look.seen } ?? false
+        }
         let isManaged = configuration.encryption?.key.source.managed != nil
         return isManaged && (try? database.keyProof.wasKeyChanged()) == true
     }

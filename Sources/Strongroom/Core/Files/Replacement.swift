@@ -24,6 +24,10 @@ struct Replacement {
     /// The former database when it has its other name.
     private var aside: String { record.suffix.map { database + $0 } ?? folder + "/copy-former" }
 
+    /// The file that says that all former files have their other names, so that one without its former name has lost it
+    /// to this replacement.
+    private var named: String { folder + "/copy-named" }
+
     /// The file that says that no former file but the database has its former name.
     private var cleared: String { folder + "/copy-cleared" }
 
@@ -47,7 +51,8 @@ struct Replacement {
     /// - parameter suffix: what the names of the former files get. Nil to remove them.
     init(of database: String, by copy: String, suffix: String?) {
         let folder = NamedFile.folder(of: copy), hasFormer = NamedFile.exists(database)
-        let linked = ReplacedFile.link(hasFormer ? database : copy, to: folder + "/copy-probe")
+        // Not of the database, which would keep the second name after a kill.
+        let linked = ReplacedFile.link(copy, to: folder + "/copy-probe")
         _ = ReplacedFile.unlink(folder + "/copy-probe")
         let companions = Self.companions.filter { $0.isRestored && NamedFile.exists($0.path(of: copy)) }
         let hasPagesElsewhere = [CompanionFile.log, .journal].contains {
@@ -72,7 +77,7 @@ struct Replacement {
             guard (try? undo()) == true else { throw pending(error) }
             throw error
         }
-        // What follows changes nothing about the database.
+        // If it stays, the next opening removes it.
         _ = NamedFile.remove(recordPath)
     }
 
@@ -95,7 +100,10 @@ struct Replacement {
 
     fileprivate func place() throws {
         if !NamedFile.exists(cleared) {
-            if isFormerThere { try nameFormer() }
+            if isFormerThere, !NamedFile.exists(named) {
+                try nameFormer()
+                try write([1], to: named)
+            }
             for companion in Self.companions { try takeAway(companion) }
             try sync()
             try write([1], to: cleared)
@@ -133,11 +141,12 @@ struct Replacement {
     private func takeAway(_ companion: CompanionFile) throws {
         let path = companion.path(of: database), other = companion.path(of: aside)
         guard NamedFile.exists(path) else { return }
+        // With the former database under its other name only, it is of a program that found none.
+        let isStray = record.hasLinks && !record.keepsName
+        if record.keepsName { try mirror(path, other) }
         if NamedFile.exists(other) {
             try check(ReplacedFile.unlink(path), "remove", path)
         } else {
-            // With the former database under its other name only, it is of a program that found none.
-            let isStray = record.hasLinks && !record.keepsName
             try check(
                 ReplacedFile.rename(path, to: isStray ? companion.path(of: folder + "/copy-stray") : other), "rename",
                 path)

@@ -14,14 +14,14 @@ struct ReplacementRecord: Equatable {
     /// The files beside the next database.
     var companions: [CompanionFile]
 
-    private static let title = "strongroom replacement 1", end = "end"
+    private static let title = "strongroom replacement 1", lastLine = "end"
 
     var text: [UInt8] {
         let facts = [("former", hasFormer), ("keeps-name", keepsName), ("links", hasLinks)].filter(\.1).map(\.0)
         var lines = [Self.title, "folder \(folder)"] + facts
         if let suffix { lines.append("aside \(suffix)") }
         lines += companions.map { "with \($0.rawValue)" }
-        return Array((lines + [Self.end, ""]).joined(separator: "\n").utf8)
+        return Array((lines + [Self.lastLine, ""]).joined(separator: "\n").utf8)
     }
 }
 
@@ -29,7 +29,7 @@ extension ReplacementRecord {
     /// Nil for a text that is not a whole record.
     init?(text: [UInt8]) {
         let lines = String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-        guard lines.first == Self.title[...], lines.suffix(2) == [Self.end[...], ""] else { return nil }
+        guard lines.first == Self.title[...], lines.suffix(2) == [Self.lastLine[...], ""] else { return nil }
         func value(_ word: String) -> String? {
             lines.first { $0.hasPrefix(word + " ") }.map { String($0.dropFirst(word.count + 1)) }
         }

@@ -122,7 +122,8 @@ struct MigrateInPlaceTests {
         var configuration = Configuration()
         configuration.encryption = Format.three.encryption
         let queue = try DatabaseQueue(path: path, configuration: configuration)
-        try queue.inDatabase { try $0.execute(sql: "PRAGMA journal_mode = wal") }
+        // Without a read, it has no lock.
+        try queue.inDatabase { try $0.execute(sql: "PRAGMA journal_mode = wal; SELECT * FROM sqlite_schema") }
         let busy = #expect(throws: DatabaseError.self) { try Format.three.migrate(path, to: .four) }
         #expect(busy?.resultCode == .SQLITE_BUSY)
         try queue.close()
