@@ -189,12 +189,12 @@ final class RestrictedAccess: ConnectionPart, StatementRestriction {
 extension DatabaseError {
     /// The error of a restricted statement that has exceeded a limit.
     fileprivate static func overrun(_ rule: RestrictionRule, _ limit: Double) -> DatabaseError {
-        let number = limit == limit.rounded() && limit < 1e15 ? String(Int(limit)) : String(limit)
+        let number = Restrictions.text(limit)
         let what =
             switch rule {
             case .rows: "the statement has more than \(number) rows; those before were returned"
             case .cellBytes: "a value or a row has more than \(number) bytes; the statement was stopped"
-            case .duration: "the access took more than \(number) seconds; the statement was stopped"
+            case .duration: "the access took more than \(number) s; the statement was stopped"
             case .memory: "SQLite needed more than \(number) bytes of memory; the statement was stopped"
             case .expressionDepth: "an expression is deeper than \(number) levels; nothing was read"
             case .compoundTerms: "a compound query has more than \(number) terms; nothing was read"

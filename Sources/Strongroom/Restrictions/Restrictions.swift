@@ -96,8 +96,14 @@ extension Restrictions {
             ("maximumStatementByteCount", Double(maximumStatementByteCount)),
         ]
         for limit in limits where !(limit.value > 0) {
-            throw DatabaseError.unfit("Restrictions.\(limit.name) is \(limit.value)", "Give a limit greater than zero")
+            throw DatabaseError.unfit(
+                "Restrictions.\(limit.name) is \(Self.text(limit.value))", "Give a limit greater than zero")
         }
+    }
+
+    /// Returns a limit, without a fraction if it has none.
+    static func text(_ limit: Double) -> String {
+        limit == limit.rounded() && abs(limit) < 1e15 ? String(Int(limit)) : String(limit)
     }
 }
 

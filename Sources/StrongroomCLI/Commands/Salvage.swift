@@ -90,7 +90,9 @@ extension SalvageReport {
         }
         if !isSchemaComplete { lines.append("tables may be missing: a page of the schema is damaged") }
         lines += problems.map { "\($0.name): \($0.words)" }
-        lines += damagedPages.prefix(100).map { "page \($0.number): damaged, it had \($0.content)" }
+        lines += damagedPages.prefix(100).map { page in
+            "page \(page.number): damaged" + (page.content == .unreferenced ? "" : ", it had \(page.content)")
+        }
         if damagedPages.count > 100 { lines.append("and \(damagedPageCount - 100) more damaged pages") }
         if let absentPages { lines.append("pages \(absentPages.lowerBound) to \(absentPages.upperBound): absent") }
         return lines
