@@ -91,9 +91,11 @@ final class AccessLine: Sendable {
 
     // MARK: - Holding
 
-    /// Takes the line before all accesses that wait, when the running one has ended. Until ``release()``, they and
-    /// those that come wait for so many seconds, and then run past the line.
-    func hold(limit seconds: TimeInterval) {
+    /// Takes the line before all accesses that wait. Until ``release()``, they and those that come wait for so many
+    /// seconds, and then run past the line.
+    ///
+    /// - returns: a function that waits for the end of the running access.
+    func hold(limit seconds: TimeInterval) -> () -> Void {
         let (turn, tickets, hold) = state.withLock { state -> (Handover<Bool>?, [Int], Hold) in
             state.holdNumber += 1
             let hold = Hold(limit: seconds, number: state.holdNumber)
@@ -108,7 +110,7 @@ final class AccessLine: Sendable {
             return (turn, tickets, hold)
         }
         limit(tickets, hold)
-        _ = turn?.take {}
+        return { _ = turn?.take {} }
     }
 
     /// Ends the hold. The accesses that wait go on in their order.

@@ -249,7 +249,7 @@ final class SerializedConnection: @unchecked Sendable {
     // MARK: - From any thread
 
     /// The handle, for what any thread may call.
-    var handle: ConnectionHandle { database.connection }
+    var handle: LockableHandle { LockableHandle(handle: database.connection) }
 
     /// The number of transactions that the connection has committed. Later reads see all of their changes.
     var commitCount: UInt64 { database.connection.commits }

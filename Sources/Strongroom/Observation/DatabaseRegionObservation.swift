@@ -146,8 +146,8 @@ struct PassingFailures {
 }
 
 extension Database {
-    /// Runs `fetch`, and throws a ``StoppedFetch`` if an interruption, a suspension or a lock of the database stopped it
-    /// or, where the changes of others are observed, a lock of theirs.
+    /// Runs `fetch`, and throws a ``StoppedFetch`` if an interruption, a suspension or a lock of the database stopped
+    /// it or, where the changes of others are observed, a lock of theirs.
     func markingStops<T>(_ fetch: () throws -> T) throws -> T {
         do {
             return try fetch()

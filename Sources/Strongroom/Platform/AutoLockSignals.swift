@@ -39,7 +39,11 @@ private final class SignalSource: @unchecked Sendable {
     init(_ number: Int32, _ react: @escaping @Sendable () -> Void) {
         source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInitiated))
         source.setEventHandler(handler: react)
+        // A signal that came before would end the process.
+        let isRegistered = DispatchSemaphore(value: 0)
+        source.setRegistrationHandler { isRegistered.signal() }
         source.activate()
+        isRegistered.wait()
     }
 
     func end() {

@@ -17,14 +17,6 @@ extension ConnectionHandle {
         return (code, opened.map { ConnectionHandle($0) }, message.map { String(cString: $0) })
     }
 
-    /// Opens a connection again that was closed. Returns SQLite's message with the result code if it fails.
-    func reopen(_ path: String, flags: CInt, vfs: String?) -> (code: CInt, message: String?) {
-        var message: UnsafeMutablePointer<CChar>?
-        let code = strongroom_connection_reopen(pointer, path, flags, vfs, &message)
-        defer { sqlite3_free(message) }
-        return (code, message.map { String(cString: $0) })
-    }
-
     /// True if there was no file of the main database before the connection was opened.
     var hasCreatedFile: Bool { pointer.pointee.has_created }
 

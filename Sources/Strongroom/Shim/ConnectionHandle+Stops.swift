@@ -81,11 +81,6 @@ extension ConnectionHandle {
 
     func resume() { strongroom_connection_resume(pointer) }
 
-    /// Stops the running access, and those that come, until the connection is closed.
-    func lock() { strongroom_connection_lock(pointer) }
-
-    func endLock() { strongroom_connection_end_lock(pointer) }
-
     /// Stops the running access until it has ended. The caller ensures that the access is still the intended one.
     func cancel() { strongroom_connection_cancel(pointer) }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Strongroom
 
-/// What is left in the memory of a process whose database is locked.
+/// Searches the memory of a process whose database is locked.
 @Suite("A locked database leaves nothing in memory", .enabled(if: ProcessMemory.isShown), .timeLimit(.minutes(2)))
 struct LockMemoryTests {
     /// A passphrase and the derived key of its database, which stand nowhere in the open.

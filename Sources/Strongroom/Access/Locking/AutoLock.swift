@@ -132,20 +132,26 @@ private final class IdleWatch: Sendable {
 }
 
 /// A timer that calls a function until its end.
-///
-/// Sendable because the source is only activated and cancelled, which any thread may do.
-private final class RepeatingTimer: @unchecked Sendable {
-    private let source = DispatchSource.makeTimerSource(queue: .global(qos: .utility))
+private final class RepeatingTimer: Sendable {
+    private let isEnded = Mutex(false)
+    private let interval: TimeInterval
+    private let react: @Sendable () -> Void
 
     init(interval: TimeInterval, _ react: @escaping @Sendable () -> Void) {
-        let leeway = DispatchTimeInterval.milliseconds(Int(interval * 100))
-        source.schedule(deadline: .now() + interval, repeating: interval, leeway: leeway)
-        source.setEventHandler(handler: react)
-        source.activate()
+        (self.interval, self.react) = (interval, react)
+        wait()
+    }
+
+    private func wait() {
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + interval) { [weak self] in
+            guard let self, !isEnded.withLock({ $0 }) else { return }
+            react()
+            wait()
+        }
     }
 
     func end() {
-        source.cancel()
+        isEnded.withLock { $0 = true }
     }
 }
 

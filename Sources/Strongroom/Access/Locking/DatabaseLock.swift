@@ -97,11 +97,13 @@ final class DatabaseLock: Sendable {
     private func lockNow() throws {
         state.withLock { $0.phase = .locking }
         writer.setLocked(true)
+        // First, so that the stop only reaches the running access.
+        let awaitLine = writer.line?.hold(limit: limit)
         writer.stopForLock()
         writer.passOn(isSuspended: true)
         // Not if the pool is being closed, which needs the readers.
         var hasReaders = readers?.beginLocking(limit: limit) ?? true
-        writer.line?.hold(limit: limit)
+        awaitLine?()
         do {
             hasReaders = try hasReaders || beginLockingReaders()
             readers?.awaitLast()

@@ -3,11 +3,11 @@
 extension SerializedConnection {
     /// Stops the running access, and those that come, until the connection is closed.
     func stopForLock() {
-        handle.lock()
+        handle.stop()
     }
 
     func endStopForLock() {
-        handle.endLock()
+        handle.endStop()
     }
 
     /// The use of the connection so far. Any thread may read it.
@@ -16,7 +16,7 @@ extension SerializedConnection {
     }
 }
 
-/// How much connections were used: what has not changed between two looks was idle.
+/// The use of connections: those whose use has not changed between two looks were idle.
 struct Activity: Equatable {
     var count: UInt64 = 0
     var isRunning = false

@@ -108,7 +108,7 @@ public struct Configuration: Sendable {
     /// Default: false.
     public var observesSuspensionNotifications: Bool = false
 
-    /// What happens to accesses while the database is locked by `lock()`. Default: `.refuse`.
+    /// The treatment of accesses while the database is locked by `lock()`. Default: `.refuse`.
     public var lockedAccesses: LockedAccesses = .refuse
 
     /// A Boolean value that indicates whether SQLite's memory is wiped when it is freed: pages, rows, statements and
@@ -143,7 +143,7 @@ public struct Configuration: Sendable {
     /// Creates the default configuration.
     public init() {}
 
-    /// What happens to accesses while the database is locked.
+    /// The treatment of accesses while the database is locked.
     public enum LockedAccesses: Sendable, Hashable {
         /// They throw an error with the reason ``DatabaseError/Reason/locked`` immediately.
         case refuse

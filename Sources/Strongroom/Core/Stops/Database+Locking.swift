@@ -34,7 +34,8 @@ extension Database {
         if let file = NamedFile.databasePath(of: path) { try Replacement.settle(file) }
         let (name, flags) = configuration.opening(path)
         let openingFlags = SQLITE_OPEN_NOMUTEX | flags & ~SQLITE_OPEN_CREATE
-        let (code, message) = connection.reopen(name, flags: openingFlags, vfs: SQLiteURI(path: path)?.vfs)
+        let (code, message) = LockableHandle(handle: connection).reopen(
+            name, flags: openingFlags, vfs: SQLiteURI(path: path)?.vfs)
         guard code == SQLITE_OK else {
             throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
         }

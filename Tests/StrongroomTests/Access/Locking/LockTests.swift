@@ -313,7 +313,7 @@ extension LockableWriter {
     /// Blocks until a lock has begun to stop the accesses.
     fileprivate func awaitLock() {
         let end = Date().addingTimeInterval(60)
-        while possibleLock?.writer.handle.stops.contains(.locked) != true, Date() < end {
+        while possibleLock?.writer.handle.handle.stops.contains(.locked) != true, Date() < end {
             Thread.sleep(forTimeInterval: 0.001)
         }
     }
