@@ -66,9 +66,8 @@ final class HiddenChanges {
             let replaced = mayReplace ? hasRun ? nil : db.tablesWithReplacedRows(statement.sql) : []
             let moved = kinds.filter { changesRowIDs($0, db) }
             let removals: [DatabaseEventKind] = kinds.compactMap { kind in
-                guard case .update(let table, _) = kind else { return nil }
-                let loses = replaced?.contains(table) != false || moved.contains { $0.tableName == table }
-                return loses ? .delete(tableName: table) : nil
+                guard case .update(let table, _) = kind, replaced?.contains(table) != false else { return nil }
+                return .delete(tableName: table)
             }
             let mayExist = replaced != [] || !moved.isEmpty || kinds.contains { table($0.tableName, db).hasNoEvents }
             return OfStatement(mayExist: mayExist, removals: removals, schemaVersion: schemaVersion)

@@ -52,6 +52,22 @@ struct RegionObservationTests {
         #expect(changes.value == afterCreation)
     }
 
+    @Test("A row that gets another rowid changes regions with the rowid, and not those of other columns")
+    func movedRows() throws {
+        let (writer, _) = try WriterKind.allCases[0].make()
+        let first = try writer.write { db in
+            try db.insertWine()
+            return db.lastInsertedRowID
+        }
+        let (names, ofNames) = observe(SQLRequest<Row>(sql: "SELECT name FROM wine"), in: writer)
+        let (rows, ofRows) = observe(SQLRequest<Row>(sql: "SELECT name FROM wine WHERE id = \(first)"), in: writer)
+        try writer.write { try $0.execute(sql: "UPDATE wine SET id = id") }
+        #expect((names.value, rows.value) == (0, 1))
+        try writer.write { try $0.execute(sql: "UPDATE wine SET id = 1000 WHERE id = ?", arguments: [first]) }
+        #expect((names.value, rows.value) == (0, 2))
+        withExtendedLifetime((ofNames, ofRows)) {}
+    }
+
     @Test("Objects that a cancelled observation releases can still use the database", arguments: WriterKind.allCases)
     func farewell(_ kind: WriterKind) throws {
         let (writer, _) = try kind.make()
