@@ -89,6 +89,9 @@ extension Restore {
             remedy: "Leave that out, or give another source")
     }
 
+    /// The source as messages name it.
+    private var sourceName: String { destination == "-" ? "standard input" : destination }
+
     /// Restores a database file, or the backup that comes on standard input.
     func restoreBackup(to out: Place) throws {
         guard destination == "-" else { return try restoreBackup(destination, to: out) }
@@ -127,14 +130,14 @@ extension Restore {
             let former = try restore(source, to: out, backup.noCheck ? .none : .clearText, nil)
             return try done(
                 former, [("checked", .bool(!backup.noCheck))],
-                backup.noCheck ? "restored without a check" : "restored and checked")
+                "restored from \(sourceName)" + (backup.noCheck ? " without a check" : " and checked"))
         }
         // A journal that must be rolled back first can't be read by a connection that only reads.
         let (target, secret) = try passphrase.unlocking(destination) { secret, _ in
             (try source.inspection.hasRollbackJournal ? source : source.recognized(secret), secret)
         }
         let former = try restore(target, to: out, .opening(target.encryption(secret.key)), secret)
-        try done(former, [("checked", .bool(true))], "restored and checked")
+        try done(former, [("checked", .bool(true))], "restored from \(sourceName) and checked")
     }
 
     private func restore(

@@ -72,6 +72,8 @@ struct BackupFolderTests {
         let other = try await scratch.encryptedDatabase("other.db", rawKey: "right")
         #expect(try await strongroom(["backup", other, folder + "/", "--quiet"] + key).status == 0)
         #expect(try await strongroom(["restore", folder, out] + key).status == 2)
+        let words = try await strongroom(["restore", folder + "/2026-03-01T030000Z", out] + key)
+        #expect(words.errors.contains("restored from \(folder)/2026-03-01T030000Z/notes.db and checked."))
     }
 
     @Test("are listed with age, size, format, key and last check")

@@ -38,7 +38,7 @@ struct RestoreCommandTests {
         #expect(try await title(former) == "1")
         let words = try await restore("--no-check")
         #expect(words.status == 0)
-        #expect(words.errors.contains("notes.db: restored without a check. The former database is /"))
+        #expect(words.errors.contains(" without a check. The former database is /"))
     }
 
     @Test("asks before the former database is discarded, which needs --yes without a terminal")

@@ -30,20 +30,12 @@ struct HealthTests {
     @Test("is shutting down while accesses end")
     func shuttingDown() async throws {
         let pool = try PoolFixture().pool
-        let hasReader = Gate(), mayEnd = Gate()
-        let reader = start {
-            try! pool.read { _ in
-                hasReader.open()
-                mayEnd.pass()
-            }
-        }
-        try await passes(hasReader)
+        let reader = try await HeldAccess { hold in try pool.read { _ in hold() } }
         let shutdown = Task { try await pool.shutDown() }
         #expect(try await eventually { pool.health == .shuttingDown })
-        mayEnd.open()
+        try await reader.end()
         _ = try await shutdown.value
         #expect(pool.health == .closed)
-        try await passes(reader)
     }
 
     @Test("is a full disk after a write that failed for it, until a commit")

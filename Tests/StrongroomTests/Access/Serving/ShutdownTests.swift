@@ -9,15 +9,12 @@ struct ShutdownTests {
     @Test("lets running accesses end, refuses new ones immediately, and leaves no log", arguments: WriterKind.allCases)
     func orderly(_ kind: WriterKind) async throws {
         let (database, folder) = try kind.make()
-        let isInside = Gate(), mayEnd = Gate()
-        let writer = start {
-            try! database.write { db in
+        let writer = try await HeldAccess { hold in
+            try database.write { db in
                 try db.insertWine()
-                isInside.open()
-                mayEnd.pass()
+                hold()
             }
         }
-        try await passes(isInside)
         let shutdown = Task { try await database.shutDown(within: 60) }
         #expect(try await eventually { database.health == .shuttingDown })
         // Refused while the write goes on.
@@ -31,8 +28,7 @@ struct ShutdownTests {
             }
             #expect(error?.reason == .closed && error?.resultCode == .SQLITE_MISUSE)
         }
-        mayEnd.open()
-        try await passes(writer)
+        try await writer.end()
         let outcome = try await shutdown.value
         #expect(!outcome.hasInterruptedAccesses && outcome.checkpointError == nil)
         #expect(!folder.hasLog)
@@ -60,19 +56,29 @@ struct ShutdownTests {
         #expect(try await reopened.read { try $0.countWines() } == 1)
     }
 
-    @Test("interrupts readers, and accesses that run one statement after the other")
-    func manyStatements() async throws {
-        let pool = try PoolFixture().pool
+    /// Starts a read that an error ends. Returns when it has begun; the gate opens at its end.
+    private func startReader(
+        of pool: DatabasePool, _ read: @escaping @Sendable (Database) throws -> Void
+    ) async throws -> Gate {
         let isInside = Gate()
-        let reader = start {
+        let hasEnded = start {
             #expect(throws: (any Error).self) {
                 try pool.read { db in
                     isInside.open()
-                    while true { _ = try db.countWines() }
+                    try read(db)
                 }
             }
         }
         try await passes(isInside)
+        return hasEnded
+    }
+
+    @Test("interrupts readers, and accesses that run one statement after the other")
+    func manyStatements() async throws {
+        let pool = try PoolFixture().pool
+        let reader = try await startReader(of: pool) { db in
+            while true { _ = try db.countWines() }
+        }
         #expect(try await pool.shutDown(within: 0).hasInterruptedAccesses)
         try await passes(reader)
     }
@@ -80,16 +86,7 @@ struct ShutdownTests {
     @Test("of a cancelled task does not wait for its limit")
     func cancelled() async throws {
         let pool = try PoolFixture().pool
-        let isInside = Gate()
-        let reader = start {
-            #expect(throws: (any Error).self) {
-                try pool.read { db in
-                    isInside.open()
-                    try db.runForever()
-                }
-            }
-        }
-        try await passes(isInside)
+        let reader = try await startReader(of: pool) { try $0.runForever() }
         let shutdown = Task { try await pool.shutDown(within: 3600) }
         shutdown.cancel()
         #expect(try await shutdown.value.hasInterruptedAccesses)
@@ -99,18 +96,10 @@ struct ShutdownTests {
     @Test("says that an access computes without end, and closes when it ends")
     func computing() async throws {
         let pool = try PoolFixture().pool
-        let isInside = Gate(), mayEnd = Gate()
-        let reader = start {
-            try! pool.read { _ in
-                isInside.open()
-                mayEnd.pass()
-            }
-        }
-        try await passes(isInside)
+        let reader = try await HeldAccess { hold in try pool.read { _ in hold() } }
         let error = await #expect(throws: DatabaseError.self) { try await pool.shutDown(within: 0) }
         #expect(error?.reason == .accessRunning && error?.recoverySuggestion != nil)
-        mayEnd.open()
-        try await passes(reader)
+        try await reader.end()
         #expect(try await eventually { pool.health == .closed })
     }
 

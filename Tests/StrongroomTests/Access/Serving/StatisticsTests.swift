@@ -41,26 +41,18 @@ struct StatisticsTests {
     }
 
     @Test("have the waiting time of accesses that waited, and of no others")
-    func waits() throws {
+    func waits() async throws {
         var configuration = Configuration.encrypted()
         configuration.maximumReaderCount = 1
         let pool = try PoolFixture(configuration).pool
-        try pool.read { _ in }
+        try await pool.read { _ in }
         #expect(pool.statistics.reads.waits == 0)
-        let hasReader = Gate(), mayEnd = Gate()
-        let first = start {
-            try! pool.read { _ in
-                hasReader.open()
-                mayEnd.pass()
-            }
-        }
-        hasReader.pass()
+        let first = try await HeldAccess { hold in try pool.read { _ in hold() } }
         #expect(pool.statistics.readersInUse == 1)
         let second = start { try! pool.read { _ in } }
-        while pool.statistics.accessesWaiting == 0 { Thread.sleep(forTimeInterval: 0.001) }
-        mayEnd.open()
-        first.pass()
-        second.pass()
+        #expect(try await eventually { pool.statistics.accessesWaiting == 1 })
+        try await first.end()
+        try await passes(second)
         let reads = pool.statistics.reads
         #expect(reads.waits == 1)
         #expect(reads.waitingTime > 0 && reads.longestWait == reads.waitingTime)

@@ -48,7 +48,7 @@ struct KilledRestoreTests {
         "leaves the former database or the restored one, as a whole, and the next opening finishes",
         .timeLimit(.minutes(10)), arguments: RestoredKind.pairs)
     func killed(_ kinds: (RestoredKind, RestoredKind)) async throws {
-        // A check only reads; what it leaves out is as good with half of the pairs.
+        // A check changes no step of the replacement: pairs of two kinds have one, others don't.
         let checks = kinds.0 != kinds.1
         let operations = try prepare(kinds, checks: checks)
         var values: Set<Int?> = []
