@@ -113,12 +113,14 @@ struct FollowingTests {
             try await replica.sync()
         }
         try await replica.stop()
+        // A point whose changes happen to be every page is a full one, too.
+        let before = try scratch.objects("/full/").count
         if isRunning { try db.insert(20) }
         let again = try scratch.replica { $0.beginsWithFullPoint = true }
         try await again.sync()
         try await again.stop()
         let rows = isRunning ? "80" : "60"
-        #expect(try scratch.objects("/full/").count == 2)
+        #expect(try scratch.objects("/full/").count == before + 1)
         #expect(try scratch.restoredRows() == [rows, rows])
         #expect(try DatabaseReplica.verify(scratch.destination).problems.isEmpty)
     }
