@@ -3,9 +3,12 @@
 #include "replica_transfer.h"
 
 #include <curl/curl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 struct replica_transfer {
     CURL *curl;
@@ -80,6 +83,22 @@ static void set_body(replica_transfer *self, const replica_request *request) {
     curl_easy_setopt(self->curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)request->size);
 }
 
+/// Milliseconds until an attempt to connect, or data that are not acknowledged, count as lost. The system would repeat
+/// them after pauses that grow to a minute, and not notice for so long that the service is back.
+enum { lost_after = 5000 };
+
+static int set_up_socket(void *context, curl_socket_t descriptor, curlsocktype purpose) {
+    (void)context; (void)purpose;
+#ifdef TCP_USER_TIMEOUT
+    unsigned duration = lost_after;
+    // Without it, the request ends later.
+    (void)setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &duration, sizeof duration);
+#else
+    (void)descriptor;
+#endif
+    return CURL_SOCKOPT_OK;
+}
+
 static void set_options(replica_transfer *self, const replica_request *request, struct curl_slist *headers) {
     CURL *curl = self->curl;
     // Keeps the connection.
@@ -90,7 +109,8 @@ static void set_options(replica_transfer *self, const replica_request *request, 
     // The path is signed as it is.
     curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)self->timeout);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)(self->timeout < 5 ? self->timeout * 1000 : lost_after));
+    curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, set_up_socket);
     // A transfer that stalls ends; a long one that goes on does not.
     curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
     curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)self->timeout);

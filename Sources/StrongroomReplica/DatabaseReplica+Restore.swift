@@ -114,7 +114,7 @@ extension DatabaseReplica {
             ReplicaHistory(
                 signer: history.lineage.signer,
                 points: history.points.map { ReplicaPoint($0, size: history.sizes[$0.name] ?? 0) },
-                lastSeen: history.newest)
+                lastSeen: history.newest(now: currentMilliseconds()))
         }
     }
 
@@ -134,32 +134,6 @@ extension DatabaseReplica {
             missing.append($0)
         }
         return ReplicaVerification(provedCount: proved, problems: problems, missing: missing)
-    }
-
-    /// Restores points one after the other in a temporary folder, and calls `body` with each and the path of its
-    /// database, to open it with the key. Blocks until it is done.
-    ///
-    /// - parameter path: a path in the folder that gets the temporary one.
-    /// - parameter count: the number of points of each key generation: the first, the last, and others evenly spread;
-    ///   `nil`, the default, for all.
-    public static func sample(
-        _ destination: String, beside path: String, count: Int? = nil, reading: ReplicaReading = ReplicaReading(),
-        _ body: (ReplicaPoint, _ path: String) throws -> Void
-    ) throws {
-        let archive = try reading.archive(destination)
-        for history in try archive.histories() {
-            let generations = Dictionary(grouping: history.points, by: \.generation).sorted { $0.key < $1.key }
-            let restoration = Restoration(archive: archive, path: path)
-            try restoration.each(history, generations.flatMap { spread($0.value, count) }) {
-                try body(ReplicaPoint($0), $1)
-            }
-        }
-    }
-
-    private static func spread(_ points: [PointName], _ count: Int?) -> [PointName] {
-        guard let count, points.count > max(2, count) else { return points }
-        let last = points.count - 1, steps = max(2, count) - 1
-        return (0...steps).map { points[$0 * last / steps] }
     }
 
     /// Removes restore points that only serve times before `milliseconds` since 1970. Points that a kept one needs

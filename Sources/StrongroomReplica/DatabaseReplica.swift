@@ -103,7 +103,10 @@ public final class DatabaseReplica: Sendable {
         try self.init(path: path, to: place, options: options)
     }
 
-    init(path: String, to place: any Destination, options: Options, engineSettings: Engine.Settings? = nil) throws {
+    init(
+        path: String, to place: any Destination, options: Options, engineSettings: Engine.Settings? = nil,
+        shipperSettings: Shipper.Settings = Shipper.Settings()
+    ) throws {
         let folder = options.stateFolder ?? "\(path)-replica/\(Digest(of: Array(place.identity.utf8)).short)"
         let state = try LocalState(folder: folder)
         var settings = Capture.Settings()
@@ -118,7 +121,8 @@ public final class DatabaseReplica: Sendable {
             of: ReplicaEvent.self, bufferingPolicy: .bufferingNewest(1000))
         self.stream = stream
         signer = state.key.signer
-        engine = Engine(capture, state, Shipper(place, state), engineSettings) { event in
+        let shipper = try Shipper(place, state, shipperSettings)
+        engine = Engine(capture, state, shipper, engineSettings) { event in
             continuation.yield(event)
             if case .stopped = event { continuation.finish() }
         }

@@ -5,6 +5,7 @@ import StrongroomReplica
 /// A replicator, a writer or a restore in a process of its own, for tests that kill it.
 ///
 /// usage: ReplicaWorkload once DATABASE DESTINATION       stores what is committed, and prints the position
+///        ReplicaWorkload run DATABASE DESTINATION STATE  goes on until the input ends, and prints events
 ///        ReplicaWorkload write DATABASE KEY              commits rows, and prints their number after each commit
 ///        ReplicaWorkload restore DESTINATION DATABASE    restores the newest point
 ///        ReplicaWorkload follow DESTINATION DATABASE     restores it or goes on with it, up to the newest point
@@ -12,8 +13,9 @@ import StrongroomReplica
 struct ReplicaWorkload {
     static func main() async throws {
         let words = Array(CommandLine.arguments.dropFirst())
-        guard words.count == 3 else { fatalError("three arguments") }
+        guard words.count == (words.first == "run" ? 4 : 3) else { fatalError("three or four arguments") }
         switch words[0] {
+        case "run": try await run(words[1], words[2], state: words[3])
         case "once": try await replicate(words[1], words[2])
         case "write": write(words[1], words[2])
         case "follow":
@@ -36,6 +38,29 @@ struct ReplicaWorkload {
         replica.start()
         if let position = try await replica.sync() { say("\(position)") }
         try await replica.stop()
+    }
+
+    private static func run(_ database: String, _ destination: String, state: String) async throws {
+        var options = DatabaseReplica.Options()
+        (options.interval, options.stateFolder) = (0, state)
+        let replica = try DatabaseReplica(path: database, to: destination, options: options)
+        replica.start()
+        let ending = Task.detached {
+            while !FileHandle.standardInput.availableData.isEmpty {}
+            _ = try? await replica.stop()
+        }
+        for await event in replica.events {
+            switch event {
+            case .started: say("started")
+            case .durable(let point): say("position \(point.position)")
+            case .failing(let error): say("failing \(error.reason)")
+            case .recovered: say("recovered")
+            case .stopped(let error): say(error.map { "stopped \($0.reason)" } ?? "stopped")
+            }
+        }
+        say("ended")
+        ending.cancel()
+        exit(0)
     }
 
     /// Prints a line, and flushes the output.

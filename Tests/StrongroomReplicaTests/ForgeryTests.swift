@@ -154,8 +154,8 @@ struct ForgeryTests {
         try await forger.stop()
         #expect(try DatabaseReplica.verify(scratch.destination).problems.isEmpty)
         var opened: [UInt64] = []
-        try DatabaseReplica.sample(scratch.destination, beside: scratch.path("point")) { point, path in
-            if (try? StockShell(path: path).rows()) != nil { opened.append(point.position.number) }
+        try DatabaseReplica.sample(scratch.destination, beside: scratch.path("point")) { sample in
+            if (try? StockShell(path: sample.path).rows()) != nil { opened.append(sample.point.position.number) }
         }
         #expect(opened == [1, 2, 3, 4, 5])
     }

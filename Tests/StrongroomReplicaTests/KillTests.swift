@@ -3,21 +3,9 @@ import StrongroomReplica
 import Testing
 
 /// A program of the tests, killed at its nth system call of those that change files.
-private struct Victim {
+struct Victim {
     static let strace = ["/usr/bin/strace", "/usr/local/bin/strace"]
         .first { FileManager.default.isExecutableFile(atPath: $0) }
-
-    /// Beside the tests, whose bundle the arguments of the test process name.
-    static let program = {
-        let bundle = CommandLine.arguments.first { $0.contains(".xctest") } ?? CommandLine.arguments[0]
-        var folder = URL(fileURLWithPath: bundle).resolvingSymlinksInPath()
-        while folder.path != "/" {
-            folder.deleteLastPathComponent()
-            let candidate = folder.appendingPathComponent("ReplicaWorkload").path
-            if FileManager.default.isExecutableFile(atPath: candidate) { return candidate }
-        }
-        return "ReplicaWorkload"
-    }()
 
     /// The system calls that change files.
     static let calls = ["mkdir", "pwrite64", "write", "fsync", "rename", "renameat2", "unlink", "ftruncate"]
@@ -35,8 +23,8 @@ private struct Victim {
             let kill = "inject=\($0.call):signal=SIGKILL:when=\($0.number)"
             return ["-f", "-qq", "-o", "/dev/null", "-e", "trace=\($0.call)", "-e", kill]
         }
-        process.executableURL = URL(fileURLWithPath: injection == nil ? program : strace!)
-        process.arguments = (injection.map { $0 + [program] } ?? []) + words
+        process.executableURL = URL(fileURLWithPath: injection == nil ? Workload.program : strace!)
+        process.arguments = (injection.map { $0 + [Workload.program] } ?? []) + words
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()

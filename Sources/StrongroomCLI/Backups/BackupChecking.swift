@@ -30,12 +30,15 @@ struct FormerKeyOptions: ParsableArguments {
     var isGiven: Bool { !formerPassphraseFile.isEmpty || !formerRawKeyFile.isEmpty }
 
     func encryptions(_ format: FormatOptions) throws -> [Encryption] {
+        try secrets().map { try Encryption(key: $0.secret.key, plaintextHeader: format.header()) }
+    }
+
+    /// Returns the secrets with the names of their files.
+    func secrets() throws -> [(name: String, secret: GivenSecret)] {
         let sources =
-            formerPassphraseFile.map(SecretSource.file) + formerRawKeyFile.map(SecretSource.rawKeyFile)
-        return try sources.map {
-            let secret = try $0.read("", option: "former-passphrase-file")
-            return try Encryption(key: secret.key, plaintextHeader: format.header())
-        }
+            formerPassphraseFile.map { ($0, SecretSource.file($0)) }
+            + formerRawKeyFile.map { ($0, SecretSource.rawKeyFile($0)) }
+        return try sources.map { ($0, try $1.read("", option: "former-passphrase-file")) }
     }
 }
 

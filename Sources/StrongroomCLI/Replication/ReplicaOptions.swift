@@ -120,7 +120,7 @@ extension Failure {
             switch error.reason {
             case .noReplica, .noPoint: .absent
             case .damaged, .untrusted, .forked: .damaged
-            case .busy: .busy
+            case .busy, .superseded: .busy
             case .diskFull: .diskFull
             case .destinationUnavailable: .unreachable
             case .behind: .tooOld

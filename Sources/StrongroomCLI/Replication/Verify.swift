@@ -14,16 +14,26 @@ struct Verify: Reporting {
 
             With a key, restore points are restored one after the other in a temporary folder, and opened with it: \
             every page is authenticated, structure and foreign keys are checked. Of each key generation ten are \
-            opened, or as many as --sample says. What another key opens is counted; the newest restore point must \
-            open with this one.
+            opened, or as many as --sample says. Each is listed with the key that opens it: the present one, a former \
+            one of --former-passphrase-file or of the key store, or none that was given. The newest restore point must \
+            open with one of them.
+
+            --seal has the newest restore point vouched for by the key of the database, once everything was proved \
+            and opened: later runs with the key notice if it, or any restore point before it, was exchanged with the \
+            stolen key of the replicator. The seal is the only thing that is written. Give its position to \
+            --sealed-at-least, so that a run notices that seals were removed.
             """,
-            statuses: [.absent, .wrongKey, .damaged, .unreachable]))
+            statuses: [.absent, .wrongKey, .damaged, .unreachable, .tooOld]))
 
     static let examples = [
         (line: "strongroom verify /mnt/backup/notes", what: "reads and proves everything"),
         (
             line: "strongroom verify /mnt/backup/notes --passphrase-file key",
             what: "opens restore points with the key, too"
+        ),
+        (
+            line: "strongroom verify /mnt/backup/notes --passphrase-file new --former-passphrase-file old",
+            what: "opens those from before a rotation with the former key"
         ),
     ]
 
@@ -38,16 +48,37 @@ struct Verify: Reporting {
     @Flag(help: "Open every restore point.")
     var everyPoint = false
 
+    @Flag(help: "Seal the newest restore point with the key of the database, if nothing is wrong.")
+    var seal = false
+
+    @Option(help: ArgumentHelp("Fail without a valid seal of this position or a later one.", valueName: "position"))
+    var sealedAtLeast: UInt64?
+
+    @Option(
+        help: ArgumentHelp(
+            "Open restore points with the key of the key store in this file, or with its former keys.",
+            valueName: "file"),
+        completion: .file())
+    var keyStore: String?
+
     @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
+    @OptionGroup(title: "Key options") var former: FormerKeyOptions
     @OptionGroup(title: "Format options") var format: FormatOptions
     @OptionGroup(title: "Destination options") var options: ReplicaReadingOptions
     @OptionGroup(title: "Output options") var output: OutputOptions
 
     var database: String? { nil }
+    var isReading: Bool { !seal }
 
     func validate() throws {
         guard sample ?? 1 > 0, sample == nil || !everyPoint else {
             throw ValidationError("Give a --sample of at least 1, or --every-point.")
+        }
+        guard keyStore == nil || !passphrase.isGiven else {
+            throw ValidationError("--key-store gives the key: leave out the other key options.")
+        }
+        guard !former.isGiven || keyStore != nil || passphrase.isKnown else {
+            throw ValidationError("Former keys go with the current one.")
         }
     }
 
@@ -61,73 +92,64 @@ struct Verify: Reporting {
             throw Failure(
                 .absent, file: destination, "it has no replica; nothing was changed", remedy: "Check the name")
         }
-        var problems = found.problems.map { "\($0)" }, opened: Opened?
-        let wantsKey = passphrase.isKnown || sample != nil || everyPoint
-        if wantsKey, problems.isEmpty { opened = try open(&problems) }
+        var problems = found.problems.map { "\($0)" }, opened: OpenedPoints?
+        if wantsKey, problems.isEmpty {
+            let keys = try PointKeys(passphrase, former, keyStore: keyStore, of: destination, format)
+            opened = try open(keys)
+            problems += opened!.problems
+            try opened!.requireNewest(in: destination)
+        }
+        if let sealedAtLeast, problems.isEmpty { try opened?.requireSeal(sealedAtLeast, in: destination) }
+        if seal, problems.isEmpty { try store(&opened!) }
         try report(found, opened, problems)
+    }
+
+    private var wantsKey: Bool {
+        passphrase.isKnown || keyStore != nil || sample != nil || everyPoint || seal || sealedAtLeast != nil
     }
 
     // MARK: With a key
 
-    private struct Opened {
-        var opened = 0
-        var ofOtherKeys = 0
-    }
-
-    private func open(_ problems: inout [String]) throws -> Opened {
-        let secret = try passphrase.current(of: destination)
-        var opened = Opened(), newest: (point: ReplicaPoint, failure: Failure?)?, found: [String] = []
+    private func open(_ keys: PointKeys) throws -> OpenedPoints {
+        var opened = OpenedPoints()
         try replicating {
             try DatabaseReplica.sample(
                 destination, beside: folder + "/point", count: everyPoint ? nil : sample ?? 10,
                 reading: options.reading
-            ) { point, path in
-                let name = "position \(point.position)"
+            ) { sample in
                 do {
-                    let report = try open(path, secret)
-                    opened.opened += 1
-                    newest = (point, nil)
-                    found += report.map { "\(name): \($0)" }
-                } catch let failure as Failure where failure.status == .wrongKey {
-                    opened.ofOtherKeys += 1
-                    newest = (point, failure)
+                    opened.add(sample, try keys.open(sample))
                 } catch let failure as Failure {
-                    found.append("\(name): \(failure.happened)")
+                    opened.add(sample, failure)
                 }
             }
-        }
-        problems += found
-        if let newest, newest.failure != nil {
-            throw Failure(
-                .wrongKey, file: destination,
-                "this key does not open the newest restore point, position \(newest.point.position); it opens "
-                    + counted(opened.opened, "restore point") + " of \(opened.opened + opened.ofOtherKeys)",
-                remedy: "Give the key that the database has now")
         }
         return opened
     }
 
-    /// Returns the problems of a restored point.
-    private func open(_ path: String, _ secret: GivenSecret) throws -> [String] {
-        let target = try Target(path, format)
-        guard !target.isClear else { return try target.check(nil).problems }
-        return try target.recognized(secret).check(secret).problems
+    private func store(_ opened: inout OpenedPoints) throws {
+        guard let newest = opened.points.last, let code = newest.opening.code else {
+            throw Failure(
+                .other, file: destination, "the newest restore point has no key; nothing was sealed",
+                remedy: "Encrypt the database with: strongroom encrypt")
+        }
+        try replicating {
+            try DatabaseReplica.seal(newest.sample, with: code, in: destination, reading: options.reading)
+        }
+        opened.sealed = newest.sample.point.position
     }
 
     // MARK: The outcome
 
-    private func report(_ found: ReplicaVerification, _ opened: Opened?, _ problems: [String]) throws {
+    private func report(_ found: ReplicaVerification, _ opened: OpenedPoints?, _ problems: [String]) throws {
         var members: [(String, JSON)] = [
             ("proved", .count(found.provedCount)),
             ("missing", .list(found.missing.map { .text("\($0.lowerBound)-\($0.upperBound)") })),
         ]
-        var words = "\(counted(found.provedCount, "restore point")) proved"
-        if let opened {
-            members += [("opened", .count(opened.opened)), ("other_keys", .count(opened.ofOtherKeys))]
-            words += ", \(opened.opened) opened"
-            if opened.ofOtherKeys > 0 { words += ", \(opened.ofOtherKeys) with other keys" }
-        }
+        let words = "\(counted(found.provedCount, "restore point")) proved" + (opened?.words ?? "")
+        members += opened?.members ?? []
         if !output.json {
+            if !output.quiet { for line in opened?.lines ?? [] { try Console.output(line) } }
             for problem in problems { try Console.output(problem) }
             for gap in found.missing {
                 try Console.output("positions \(gap.lowerBound) to \(gap.upperBound) are missing: pruned, or removed")

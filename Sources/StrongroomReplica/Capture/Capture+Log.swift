@@ -85,7 +85,7 @@ extension Capture {
     private func readLog() throws -> Step {
         guard let locks, let spool else { return .busy }
         guard var index = locks.index() else { return .busy }
-        let now = currentMilliseconds()
+        let now = steadyMilliseconds()
         var step = Step.unchanged
         if isNew(index) {
             guard try locks.markLog(index) else { return .busy }

@@ -30,7 +30,7 @@ final class Capture {
     var seen: replica_index?
     /// The place in the log of the last point, when the replicator begins.
     var resumed: LogPlace?
-    /// When something was captured last, in milliseconds.
+    /// When something was captured last, by the steady clock.
     var changedAt: Int64 = 0
 
     /// The next page of a comparison with the last point. Nil if the spool has all that differs.

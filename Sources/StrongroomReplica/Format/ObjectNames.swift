@@ -3,9 +3,15 @@ enum ObjectNames {
     static let folderOfPoints = "points/"
     static let folderOfFullPoints = "full/"
     static let folderOfParts = "parts/"
+    static let folderOfSeals = "seals/"
+
+    /// The replicator that writes to the destination.
+    static let claim = "writer"
 
     static func lineage(_ id: Lineage.ID) -> String { "\(id)/lineage" }
     static func head(_ id: Lineage.ID) -> String { "\(id)/head" }
+
+    static func seal(_ id: Lineage.ID, _ position: UInt64) -> String { "\(id)/\(folderOfSeals)\(digits(position))" }
 
     static func digits(_ position: UInt64) -> String {
         let text = String(position)

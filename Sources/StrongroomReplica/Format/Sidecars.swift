@@ -64,8 +64,7 @@ struct SidecarWatch {
     /// Returns the sidecars as they are.
     mutating func current() throws -> Sidecars {
         let now = look()
-        // The clock of file systems ticks every few milliseconds.
-        let isSettled = !stamps.contains { ($0?.changed ?? 0) / 1_000_000 > readAt - 100 }
+        let isSettled = stamps.allSatisfy { $0.map { Files.isSettled($0.changed, at: readAt) } ?? true }
         if now == stamps, isSettled { return sidecars }
         readAt = currentMilliseconds()
         sidecars = try Sidecars.read(database)

@@ -17,6 +17,12 @@ enum Files {
         return fstat(descriptor, &found) == 0 ? found : nil
     }
 
+    /// True if a change at this time would have another time than `modified`, in nanoseconds: clocks of file systems
+    /// tick every few milliseconds, and a clock that was set back leaves times in the future.
+    static func isSettled(_ modified: Int64, at milliseconds: Int64) -> Bool {
+        abs(milliseconds - modified / 1_000_000) > 100
+    }
+
     static func open(_ path: String, _ flags: Int32, mode: mode_t = 0o600) throws -> Int32 {
         let descriptor = systemOpen(path, flags | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw failure(path, "it can't be opened") }

@@ -11,8 +11,15 @@ struct Archive {
         var sizes: [String: Int]
         var head: Head?
 
-        /// The time of the newest point or heartbeat.
-        var newest: Int64 { max(points.last?.time ?? lineage.begun, head?.time ?? 0) }
+        /// The time of the newest point or heartbeat. After a clock was set back, the times of points are in the
+        /// future, and say nothing.
+        func newest(now: Int64) -> Int64 {
+            let times = [points.last?.time ?? lineage.begun, head?.time].compactMap { $0 }
+            return times.filter { $0 <= now + Self.tolerance }.max() ?? times.min()!
+        }
+
+        /// The difference between the clocks of two machines, in milliseconds, that is usual.
+        private static let tolerance: Int64 = 5000
     }
 
     /// Returns the histories by the time of their beginning. Those of other signers are left out if one is given.
@@ -55,6 +62,12 @@ struct Archive {
         points.sort { ($0.position, $0.digest) < ($1.position, $1.digest) }
         let head = try destination.get(ObjectNames.head(id)).flatMap { try? Head($0, signer: lineage.signer) }
         return History(lineage: lineage, points: points, sizes: sizes, head: head?.lineage == id ? head : nil)
+    }
+
+    /// Returns the positions that have a seal, in order.
+    func sealedPositions(_ id: Lineage.ID) throws -> [UInt64] {
+        let prefix = "\(id)/\(ObjectNames.folderOfSeals)"
+        return try destination.list(prefix, after: nil).compactMap { UInt64($0.name.dropFirst(prefix.count)) }.sorted()
     }
 
     // MARK: Choice

@@ -71,7 +71,8 @@ struct Pruning {
         let parts = try archive.destination.list(prefix, after: nil).map(\.name).filter { name in
             UInt64(name.dropFirst(prefix.count).prefix { $0 != "." }).map(positions.contains) ?? false
         }
-        try archive.destination.delete(parts)
+        let seals = try archive.sealedPositions(history.lineage.id).filter(positions.contains)
+        try archive.destination.delete(parts + seals.map { ObjectNames.seal(history.lineage.id, $0) })
         return points.count
     }
 

@@ -27,8 +27,10 @@ struct Restoration {
     }
 
     /// Restores points of a history, in ascending order, one after the other in a temporary folder, and calls `body`
-    /// with each and its path.
-    func each(_ history: Archive.History, _ wanted: [PointName], _ body: (Point, String) throws -> Void) throws {
+    /// with each, the digest of its description, and its path.
+    func each(
+        _ history: Archive.History, _ wanted: [PointName], _ body: (Point, Digest, String) throws -> Void
+    ) throws {
         let folder = try StagedFolder(beside: path), objects = Lookahead(archive.destination)
         defer {
             objects.end()
@@ -46,7 +48,7 @@ struct Restoration {
             let point = try apply(chain, folder.file, &reader)
             for kind in Sidecars.Kind.allCases { unlink(folder.file + kind.suffix) }
             try writeSidecars(point, folder.file)
-            try body(point, folder.file)
+            try body(point, [UInt8](hex: reader.tip!.digest).flatMap { Digest($0) }!, folder.file)
         }
     }
 

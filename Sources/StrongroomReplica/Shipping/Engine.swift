@@ -7,14 +7,15 @@ final class Engine: @unchecked Sendable {
         var poll = 40
         /// The least time between two points, in milliseconds, unless one is asked for.
         var interval: Int64 = 1000
-        /// Milliseconds between two heartbeats.
+        /// Milliseconds between two requests that are no points: the heartbeat, and in turn a look whether another
+        /// replicator has begun.
         var heartbeat: Int64 = 60_000
         /// The number of failures in sequence after which the engine gives up. Nil to go on forever.
         var attempts: Int?
         /// True to store all pages at the beginning, whether the destination has them or not.
         var beginsWithFullPoint = false
         /// Milliseconds of pause after the first failure, and at most.
-        var pause: Int64 = 250, longestPause: Int64 = 4000
+        var pause: Int64 = 250, longestPause: Int64 = 2000
     }
 
     private let settings: Settings
@@ -24,7 +25,7 @@ final class Engine: @unchecked Sendable {
     private let report: @Sendable (ReplicaEvent) -> Void
 
     /// Protects what follows, and wakes the threads.
-    private let monitor = NSCondition()
+    private let monitor = Monitor()
     private var isBegun = false
     private var isStopping = false
     private var failure: ReplicaError?
@@ -36,7 +37,7 @@ final class Engine: @unchecked Sendable {
     private var newest: ReplicaPosition?
 
     // The capturing thread's.
-    private var lastShipped: Int64 = 0
+    private var lastShipped: Int64?
     /// The newest request that the point on its way answers.
     private var shippedAsk = 0
 
@@ -146,8 +147,8 @@ final class Engine: @unchecked Sendable {
             capture.captureAll()
             return true
         }
-        let now = currentMilliseconds()
-        let isDue = now - lastShipped >= settings.interval || now < lastShipped || locked { asked > done }
+        let now = steadyMilliseconds()
+        let isDue = lastShipped.map { now - $0 >= settings.interval } ?? true || locked { asked > done }
         guard isDue, let taken = try capture.take() else { return true }
         (lastShipped, shippedAsk) = (now, ask)
         capture.isShipping = true
@@ -186,17 +187,36 @@ final class Engine: @unchecked Sendable {
             isBegun = true
             monitor.broadcast()
         }
-        var lastBeat: Int64 = 0
+        var lastBeat: Int64?
         while let work = nextWork(lastBeat) {
             switch work {
             case .spool(let spool):
                 guard ship(spool) else { return }
             case .beat:
-                lastBeat = currentMilliseconds()
-                _ = try? shipper.beat()
+                lastBeat = steadyMilliseconds()
+                looks.toggle()
+                // What fails is done at the next beat but one.
+                if looks { _ = try? shipper.beat() } else if !isAlone() { return }
             }
         }
         _ = try? shipper.beat()
+        _ = try? shipper.endClaim()
+    }
+
+    /// True after a heartbeat: the next beat looks whether another replicator has begun.
+    private var looks = false
+
+    /// Returns false if another replicator has begun, for example while the destination was down for this one.
+    private func isAlone() -> Bool {
+        do {
+            try shipper.confirmClaim()
+        } catch let error as ReplicaError where error.reason == .superseded {
+            fail(error)
+            return false
+        } catch {
+            // The destination does not answer.
+        }
+        return true
     }
 
     private enum Work {
@@ -205,15 +225,15 @@ final class Engine: @unchecked Sendable {
     }
 
     /// Waits for work. Returns nil at the end.
-    private func nextWork(_ lastBeat: Int64) -> Work? {
+    private func nextWork(_ lastBeat: Int64?) -> Work? {
         monitor.lock()
         defer { monitor.unlock() }
         while true {
             if let shipment { return .spool(shipment) }
             if failure != nil || hasDrained || hasEnded[0] { return nil }
-            let rest = lastBeat + settings.heartbeat - currentMilliseconds()
-            if state.record != nil, rest <= 0 || rest > settings.heartbeat { return .beat }
-            _ = monitor.wait(until: Date(timeIntervalSinceNow: min(60, max(0.01, Double(rest) / 1000))))
+            let rest = lastBeat.map { $0 + settings.heartbeat - steadyMilliseconds() } ?? 0
+            if state.record != nil, rest <= 0 { return .beat }
+            monitor.wait(milliseconds: min(60_000, max(10, rest)))
         }
     }
 
@@ -221,14 +241,19 @@ final class Engine: @unchecked Sendable {
         guard let prepared = untilItWorks({ try self.shipper.prepare(spool) }),
             let shipped = untilItWorks({ try self.shipper.store(prepared) })
         else { return false }
+        let hadFailures = hasFailed
+        hasFailed = false
         locked {
             newest = ReplicaPosition(shipped.position)
             shipment = nil
             monitor.broadcast()
         }
         report(.durable(ReplicaPoint(shipped)))
-        return true
+        return !hadFailures || isAlone()
     }
+
+    /// True if the point on its way was sent several times.
+    private var hasFailed = false
 
     /// Repeats work until it succeeds. Returns nil if it can't, or at a stop after a failure.
     private func untilItWorks<T>(_ work: () throws -> T) -> T? {
@@ -236,7 +261,10 @@ final class Engine: @unchecked Sendable {
         while true {
             do {
                 let result = try work()
-                if count > 0 { report(.recovered) }
+                if count > 0 {
+                    hasFailed = true
+                    report(.recovered)
+                }
                 return result
             } catch {
                 let known = error as? ReplicaError ?? ReplicaError(.system, nil, "\(error)")
@@ -280,8 +308,7 @@ final class Engine: @unchecked Sendable {
         monitor.lock()
         defer { monitor.unlock() }
         let isUrgent = asked > done && shipment == nil && milliseconds <= settings.poll
-        let seconds = isUrgent ? 0.001 : Double(milliseconds) / 1000
-        _ = monitor.wait(until: Date(timeIntervalSinceNow: seconds))
+        monitor.wait(milliseconds: isUrgent ? 1 : Int64(milliseconds))
     }
 
     private func fail(_ error: ReplicaError) {

@@ -6,28 +6,45 @@ final class Shipper {
         /// Pages of this size are in the object of the point, more are in parts.
         var inlineLimit = 4 << 20
         var partSize = 8 << 20
+        /// The milliseconds after which a replicator that was not heard of counts as gone. It is heard of every two
+        /// minutes.
+        var claimLifetime: Int64 = 180_000
     }
 
     let destination: any Destination
     let state: LocalState
-    private let settings: Settings
-    private var lineage: Lineage.ID?
+    let settings: Settings
+    /// Random bytes of this run.
+    let run: [UInt8]
+    private(set) var lineage: Lineage.ID?
 
-    init(_ destination: any Destination, _ state: LocalState, _ settings: Settings = Settings()) {
+    init(_ destination: any Destination, _ state: LocalState, _ settings: Settings = Settings()) throws {
         self.destination = destination
         self.state = state
         self.settings = settings
+        run = try Claim.randomRun()
     }
 
     // MARK: Beginning
 
     /// Ends what a killed process began, and finds out whether the destination has the last point. If it has another
     /// history, or none, a new lineage begins. Returns true if an earlier one is continued.
+    /// Throws while another replicator writes there.
     func begin() throws -> Bool {
+        try requireUnclaimed()
+        let isContinued = try findLineage()
+        let id = try lineage ?? Lineage.ID.random()
+        lineage = id
+        try claim(id)
+        return isContinued
+    }
+
+    private func findLineage() throws -> Bool {
         if let bytes = try state.pending() { try finish(bytes) }
         guard let record = state.record else { return false }
         guard state.isConsistent, try isNewest(record) else {
             try state.forget()
+            lineage = nil
             return false
         }
         lineage = Lineage.ID(record.lineage)
@@ -221,9 +238,9 @@ final class Shipper {
             let point = [UInt8](hex: record.point).flatMap(Digest.init),
             let root = [UInt8](hex: record.root).flatMap(Digest.init)
         else { return }
+        // The clock as it is: the times of points go on when it was set back.
         let head = Head(
-            lineage: id, position: record.position, point: point, root: root,
-            time: max(currentMilliseconds(), record.time))
+            lineage: id, position: record.position, point: point, root: root, time: currentMilliseconds())
         try destination.put(ObjectNames.head(id), try head.signed(by: state.key))
     }
 

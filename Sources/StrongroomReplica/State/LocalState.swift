@@ -128,6 +128,6 @@ struct FileStamp: Codable, Hashable, Sendable {
 
     func isSameFile(_ other: FileStamp) -> Bool { device == other.device && inode == other.inode }
 
-    /// True if a change at this time would have changed the stamp: clocks of file systems tick every few milliseconds.
-    func isSettled(at milliseconds: Int64) -> Bool { modified / 1_000_000 < milliseconds - 100 }
+    /// True if a change at this time would have changed the stamp.
+    func isSettled(at milliseconds: Int64) -> Bool { Files.isSettled(modified, at: milliseconds) }
 }
