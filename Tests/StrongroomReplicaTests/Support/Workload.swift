@@ -1,7 +1,7 @@
 import Foundation
 
 /// `ReplicaWorkload` in a process of its own, until its input is closed.
-final class Workload {
+final class Workload: @unchecked Sendable {
     /// Beside the tests, whose bundle the arguments of the test process name.
     static let program = {
         let bundle = CommandLine.arguments.first { $0.contains(".xctest") } ?? CommandLine.arguments[0]

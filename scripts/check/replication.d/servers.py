@@ -147,10 +147,11 @@ def swift(folder):
 
 
 class Proxy:
-    """A proxy before a store, which lets one request fail."""
+    """A proxy before a store, which lets one request fail, or all while it is down, and keeps the times of PUTs."""
 
-    def __init__(self, store, kind, number):
+    def __init__(self, store, kind=None, number=0):
         proxy, self.count, self.hits, self.lock = self, 0, 0, threading.Lock()
+        self.is_down, self.puts = False, []
         target = store.endpoint.removeprefix("http://")
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -166,7 +167,11 @@ class Proxy:
                 return answer.status, answer.getheaders(), answer.read()
 
             def handle_request(self):
+                begun = time.time()
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                if proxy.is_down:
+                    self.close_connection = True
+                    return self.connection.shutdown(socket.SHUT_RDWR)
                 with proxy.lock:
                     proxy.count += 1
                     isHit = proxy.count == number or kind == "down" and number <= proxy.count < number + 4
@@ -187,6 +192,8 @@ class Proxy:
                 if isHit and kind == "corrupt" and status == 200 and len(content) > 100:
                     content = content[:50] + bytes([content[50] ^ 1]) + content[51:]
                 self.answer(status, headers, content, isHit and kind == "cut")
+                if self.command == "PUT":
+                    proxy.puts.append((begun, time.time(), self.path))
 
             def answer(self, status, headers, content, isCut=False):
                 self.send_response(status)

@@ -1,4 +1,5 @@
 """The speed of replication beside Litestream, against one server. Part of scripts/check/replication."""
+import datetime
 import json
 import os
 import pathlib
@@ -9,6 +10,21 @@ import statistics
 import subprocess
 import threading
 import time
+
+from servers import Proxy, Store
+
+
+# Runs the command after it, and prints its greatest memory in MB.
+PEAK = ("import resource, subprocess, sys; code = subprocess.call(sys.argv[1:]); "
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024, file=sys.stderr); sys.exit(code)")
+
+
+def wait_until(condition, seconds, problem):
+    end = time.time() + seconds
+    while not condition():
+        if time.time() > end:
+            raise SystemExit(f"replication: {problem}")
+        time.sleep(0.05)
 
 
 class Watched:
@@ -24,6 +40,11 @@ class Watched:
     def read(self):
         for line in self.process.stdout:
             self.lines.append((time.time(), line))
+
+    def durable(self):
+        """The restore points: the times that they have, and those at which they were durable."""
+        points = [(at, json.loads(line)) for at, line in list(self.lines) if '"durable"' in line]
+        return [(datetime.datetime.fromisoformat(p["time"].replace("Z", "+00:00")).timestamp(), at) for at, p in points]
 
     def seconds(self):
         fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -111,11 +132,11 @@ def figures(name, trial, store, place, log, key, replicate, restore):
     counts, used = requests.counts(), replicator.seconds() - used
     print(f"speed: {name}: {counts['PUT'] / seconds:.2f} PUT a second, {counts['LIST']} LIST; {used:.2f} s of "
           f"processor time in {seconds} s; a commit {median:.2f} ms, {before[1]:.2f} without", flush=True)
-    points = [(at, json.loads(line)) for at, line in replicator.lines if '"durable"' in line]
-    if points:
-        lags, waits = lag(points, writer.commits[-seconds * 100:])
-        print(f"speed: {name}: from the capture of a restore point to durable {lags:.3f} s, from a commit to durable "
-              f"{waits:.3f} s in the median", flush=True)
+    states = replicator.durable()
+    if states:
+        lags = [at - captured for captured, at in states]
+        print(f"speed: {name}: from the capture of a restore point to durable {statistics.median(lags):.3f} s in the "
+              "median", flush=True)
     requests = Requests(log)
     time.sleep(60)
     print(f"speed: {name}: idle for a minute: {requests.counts()}", flush=True)
@@ -140,24 +161,46 @@ def figures(name, trial, store, place, log, key, replicate, restore):
     print(f"speed: {name}: restore of 100 MB: {', '.join(f'{t:.2f}' for t in times)} s", flush=True)
 
 
-def lag(points, commits):
-    import datetime
-    states = [(datetime.datetime.fromisoformat(p["time"].replace("Z", "+00:00")).timestamp(), at) for at, p in points]
-    lags = [at - captured for captured, at in states]
-    waits = [min((at - commit for captured, at in states if captured >= commit), default=None) for commit in commits]
-    return statistics.median(lags), statistics.median(w for w in waits if w is not None)
+def lags(name, store, place, key, replicate, seconds=30):
+    """From a commit to the end of the first upload that began after it, seen by a proxy, the same way for both."""
+    for rate, title in [(100, "100 commits a second"), (0.4, "a commit each 2.5 s")]:
+        proxy, path = Proxy(store), place / f"lag-{rate}.db"
+        writer = Writer(path, key)
+        writer.load(1, 20)
+        replicator = Watched(
+            replicate(path, proxy.endpoint), place / "log", env=Store(proxy.endpoint).variables)
+        time.sleep(4)
+        writer.commits.clear()
+        writer.load(seconds, rate)
+        time.sleep(2)
+        puts = [p for p in proxy.puts if not p[2].partition("?")[0].endswith(("/head", "/writer"))]
+        waits = [min((end - at for begun, end, _ in puts if begun >= at), default=None) for at in writer.commits]
+        waits = sorted(w for w in waits if w is not None)
+        print(f"speed: {name}: {title}: from a commit to durable {statistics.median(waits):.3f} s in the median, "
+              f"{waits[len(waits) * 99 // 100]:.3f} s in 99 %, {len(puts) / (seconds + 6):.2f} PUT a second",
+              flush=True)
+        replicator.stop()
+        writer.close()
+        proxy.end()
 
 
 def run(trial, store, programs, log):
     place = trial.fresh()
     for name in ["ours", "peer"]:
         (place / name).mkdir()
+
+    def ours(path):
+        return [trial.program, "replicate", path, f"s3://bucket/{place.name}-{path.stem}", "--json"]
+
+    def theirs(path, endpoint=store.endpoint):
+        url = f"s3://bucket/{place.name}-peer-{path.stem}?endpoint={endpoint}&forcePathStyle=true&region=us-east-1"
+        return [programs / "litestream", "replicate", path, url]
+
     figures(
-        "strongroom", trial, store, place / "ours", log, "0f" * 32,
-        lambda path: [trial.program, "replicate", path, f"s3://bucket/{place.name}-ours", "--json"],
-        lambda out: [trial.program, "restore", f"s3://bucket/{place.name}-ours", out])
-    url = f"s3://bucket/{place.name}-peer?endpoint={store.endpoint}&forcePathStyle=true&region=us-east-1"
+        "strongroom", trial, store, place / "ours", log, "0f" * 32, ours,
+        lambda out: [trial.program, "restore", f"s3://bucket/{place.name}-speed", out])
     figures(
-        "litestream, of an unencrypted database", trial, store, place / "peer", log, None,
-        lambda path: [programs / "litestream", "replicate", path, url],
-        lambda out: [programs / "litestream", "restore", "-o", out, url])
+        "litestream, of an unencrypted database", trial, store, place / "peer", log, None, theirs,
+        lambda out: [programs / "litestream", "restore", "-o", out, theirs(pathlib.Path("speed.db"))[-1]])
+    lags("strongroom", store, place / "ours", "0f" * 32, lambda path, _: ours(path))
+    lags("litestream, of an unencrypted database", store, place / "peer", None, theirs)
