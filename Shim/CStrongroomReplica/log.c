@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { magic = 0x377f0682, page_size_offset = 8, header_checksum = 24, frame_checksum = 16, file_version = 3007000 };
@@ -18,6 +19,14 @@ static int read_all(int descriptor, void *bytes, size_t size, off_t offset) {
         at += count; offset += count; size -= (size_t)count;
     }
     return 0;
+}
+
+/// Reads a frame by one call, if that returns all of it.
+static int read_frame(int descriptor, uint8_t *header, uint8_t *bytes, size_t size, off_t offset) {
+    struct iovec parts[] = { { header, frame_header }, { bytes, size } };
+    if (preadv(descriptor, parts, 2, offset) == (ssize_t)(frame_header + size)) return 0;
+    int result = read_all(descriptor, header, frame_header, offset);
+    return result != 0 ? result : read_all(descriptor, bytes, size, offset + frame_header);
 }
 
 static uint32_t little_endian(const uint8_t *bytes) {
@@ -63,8 +72,7 @@ int replica_log_next(int descriptor, replica_cursor *cursor, uint8_t *bytes, uin
     uint8_t header[frame_header];
     uint32_t sums[2] = { cursor->checksum[0], cursor->checksum[1] };
     off_t offset = offset_of(cursor->frame + 1, cursor->page_size);
-    int result = read_all(descriptor, header, sizeof header, offset);
-    if (result == 0) result = read_all(descriptor, bytes, cursor->page_size, offset + frame_header);
+    int result = read_frame(descriptor, header, bytes, cursor->page_size, offset);
     if (result != 0) return result;
     bool is_of_log = memcmp(header + frame_salts, cursor->salts, salts_size) == 0;
     if (!is_of_log || frame_page(header) == 0) return REPLICA_LOG_ENDS;

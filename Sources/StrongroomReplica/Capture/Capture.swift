@@ -66,10 +66,16 @@ final class Capture {
     /// True if the spool is one committed state with its sidecars.
     var isComplete: Bool { spool != nil && compared == nil && isStable }
 
+    /// True while nothing can be missed for a while: the log is short, and nothing is being compared.
+    var isCalm: Bool {
+        guard compared == nil, let seen else { return false }
+        return Int64(seen.last_frame) * Int64(seen.page_size) < settings.logThreshold / 2
+    }
+
     /// Returns the spool, whose place a new one takes.
     func take() throws -> Spool? {
         guard isComplete, let taken = spool else { return nil }
-        let next = try Spool(folder: folder, pageSize: UInt32(taken.pageSize))
+        let next = Spool(folder: folder, pageSize: UInt32(taken.pageSize))
         next.truncate(to: taken.pageCount)
         (next.log, next.stamp, next.sidecars, next.time) = (taken.log, taken.stamp, taken.sidecars, taken.time)
         spool = next
@@ -137,7 +143,8 @@ final class Capture {
         let before = try sidecars.current()
         let step = try body()
         guard step == .captured || step == .unchanged || step == .comparing, let spool else { return step }
-        let after = try sidecars.current()
+        // If nothing was read, they need not be those of something.
+        let after = step == .unchanged ? before : try sidecars.current()
         isStable = before == after
         let isNew = spool.sidecars != after
         if isStable {
@@ -150,7 +157,7 @@ final class Capture {
     /// Makes an empty spool for what follows the last point, if there is none.
     func continueSpool(_ tree: PageTree) throws {
         guard spool == nil else { return }
-        let made = try Spool(folder: folder, pageSize: tree.pageSize)
+        let made = Spool(folder: folder, pageSize: tree.pageSize)
         made.truncate(to: tree.pageCount)
         spool = made
     }
@@ -160,7 +167,7 @@ final class Capture {
     /// Begins to compare the pages of the file with those of the last point, with an empty spool.
     func beginComparison(pageSize: UInt32, pageCount: UInt32, followsGap: Bool) throws {
         hasGap = hasGap || followsGap || spool?.followsGap ?? false
-        let spool = try Spool(folder: folder, pageSize: pageSize)
+        let spool = Spool(folder: folder, pageSize: pageSize)
         spool.truncate(to: pageCount)
         self.spool = spool
         compared = 1

@@ -1,7 +1,12 @@
-/// The pages that differ from the last point, the newest version of each, in a temporary file without a name. It is
-/// never larger than the database.
+/// The pages that differ from the last point, the newest version of each: the first ones in memory, the others in a
+/// temporary file without a name. It is never larger than the database.
 final class Spool {
-    private let descriptor: Int32
+    /// The bytes in memory: those of many small commits, for which a file would take longer than everything else.
+    private static let memoryLimit = 1 << 20
+
+    private var memory: [UInt8] = []
+    private let slotsInMemory: UInt32
+    private var descriptor: Int32 = -1
     private let path: String
     private var slots: [UInt32: UInt32] = [:]
     private var free: [UInt32] = []
@@ -21,14 +26,13 @@ final class Spool {
     /// Milliseconds since 1970, when the newest state was captured.
     var time: Int64 = 0
 
-    init(folder: String, pageSize: UInt32) throws {
+    init(folder: String, pageSize: UInt32) {
         path = folder + "/spool-\(pageSize)"
         self.pageSize = Int(pageSize)
-        descriptor = try Files.open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW)
-        unlink(path)
+        slotsInMemory = UInt32(Self.memoryLimit) / pageSize
     }
 
-    deinit { close(descriptor) }
+    deinit { if descriptor >= 0 { close(descriptor) } }
 
     var count: Int { slots.count }
 
@@ -44,9 +48,23 @@ final class Spool {
 
     func write(_ page: UInt32, _ bytes: UnsafeRawBufferPointer) throws {
         let slot = slots[page] ?? free.popLast() ?? newSlot()
-        try Files.write(descriptor, bytes, at: Int64(slot) * Int64(pageSize), path)
+        if slot < slotsInMemory {
+            let start = Int(slot) * pageSize
+            if memory.count <= start { memory.append(contentsOf: repeatElement(0, count: pageSize)) }
+            memory.withUnsafeMutableBytes {
+                $0.baseAddress!.advanced(by: start).copyMemory(from: bytes.baseAddress!, byteCount: pageSize)
+            }
+        } else {
+            if descriptor < 0 {
+                descriptor = try Files.open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW)
+                unlink(path)
+            }
+            try Files.write(descriptor, bytes, at: offset(slot), path)
+        }
         slots[page] = slot
     }
+
+    private func offset(_ slot: UInt32) -> Int64 { Int64(slot - slotsInMemory) * Int64(pageSize) }
 
     private func newSlot() -> UInt32 {
         defer { next += 1 }
@@ -54,8 +72,15 @@ final class Spool {
     }
 
     func read(_ page: UInt32, into bytes: UnsafeMutableRawBufferPointer) throws {
-        let offset = Int64(slots[page]!) * Int64(pageSize)
-        let count = try Files.read(descriptor, bytes, at: offset, path)
+        let slot = slots[page]!
+        guard slot >= slotsInMemory else {
+            let start = Int(slot) * pageSize
+            memory.withUnsafeBytes {
+                bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[start..<start + pageSize]))
+            }
+            return
+        }
+        let count = try Files.read(descriptor, bytes, at: offset(slot), path)
         guard count == bytes.count else { throw Files.failure(path, "the spool ends early", EIO) }
     }
 

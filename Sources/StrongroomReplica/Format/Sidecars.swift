@@ -47,15 +47,19 @@ struct SidecarWatch {
     }
 
     private let database: String
+    private let paths: [[CChar]]
     private var stamps: [Stamp?] = []
     private var readAt: Int64 = 0
     private(set) var sidecars = Sidecars()
 
-    init(_ database: String) { self.database = database }
+    init(_ database: String) {
+        self.database = database
+        paths = Sidecars.Kind.allCases.map { (database + $0.suffix).utf8CString.map { $0 } }
+    }
 
     private func look() -> [Stamp?] {
-        Sidecars.Kind.allCases.map { kind in
-            Files.status(database + kind.suffix).map {
+        paths.map { path in
+            Files.status(path).map {
                 Stamp(inode: UInt64($0.st_ino), size: Int64($0.st_size), modified: $0.modified, changed: $0.changed)
             }
         }

@@ -12,6 +12,11 @@ enum Files {
         return stat(path, &found) == 0 ? found : nil
     }
 
+    static func status(_ path: [CChar]) -> stat? {
+        var found = stat()
+        return stat(path, &found) == 0 ? found : nil
+    }
+
     static func status(descriptor: Int32) -> stat? {
         var found = stat()
         return fstat(descriptor, &found) == 0 ? found : nil

@@ -141,7 +141,7 @@ final class Following {
         var spool: Spool?, changes: [PageTree.Change] = []
         let hasher = Hasher()
         let point = try reader.read(name) { point, part in
-            let made = try spool ?? Spool(folder: folder, pageSize: point.pageSize)
+            let made = spool ?? Spool(folder: folder, pageSize: point.pageSize)
             spool = made
             try part.withPages { page, bytes in
                 let leaf = PageTree.leaf(page, bytes, hasher)
@@ -156,7 +156,7 @@ final class Following {
             throw ReplicaError.damaged(name.name, "its pages are not those of the state that it describes")
         }
         let exchange = PageExchange(
-            path: path, spool: try spool ?? Spool(folder: folder, pageSize: point.pageSize),
+            path: path, spool: spool ?? Spool(folder: folder, pageSize: point.pageSize),
             zeros: isWhole ? try zeros(point, changes) : [], old: (state.tip.pageSize, state.tip.pageCount), new: point)
         try save(State(lineage: state.lineage, tip: state.tip, next: tip))
         guard try exchange.run() else { return nil }

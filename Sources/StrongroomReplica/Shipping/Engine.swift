@@ -3,8 +3,10 @@ import Foundation
 /// The threads of a replica: one that captures, and one that stores. The network never holds a lock of the database.
 final class Engine: @unchecked Sendable {
     struct Settings: Sendable {
-        /// Milliseconds between two looks at the database.
+        /// Milliseconds between two looks at the database, when a point is due.
         var poll = 40
+        /// At most, before a point is due.
+        var longestPoll = 200
         /// The least time between two points, in milliseconds, unless one is asked for.
         var interval: Int64 = 1000
         /// Milliseconds between two requests that are no points: the heartbeat, and in turn a look whether another
@@ -113,10 +115,18 @@ final class Engine: @unchecked Sendable {
                 fail(ReplicaError(.system, nil, "\(error)"))
                 break
             }
-            pauseBriefly(milliseconds: settings.poll)
+            pauseBriefly(milliseconds: untilNextLook)
         }
         capture.detach()
         end(0)
+    }
+
+    /// The time to the next look in milliseconds. Each look costs processor time, and what it finds waits until the
+    /// point is due.
+    private var untilNextLook: Int {
+        guard capture.isCalm, let lastShipped else { return settings.poll }
+        let rest = Int(lastShipped + settings.interval - steadyMilliseconds())
+        return rest > settings.poll ? min(rest, settings.longestPoll) : settings.poll
     }
 
     private var failureCount = 0
@@ -307,7 +317,7 @@ final class Engine: @unchecked Sendable {
     private func pauseBriefly(milliseconds: Int) {
         monitor.lock()
         defer { monitor.unlock() }
-        let isUrgent = asked > done && shipment == nil && milliseconds <= settings.poll
+        let isUrgent = asked > done && shipment == nil && milliseconds <= settings.longestPoll
         monitor.wait(milliseconds: isUrgent ? 1 : Int64(milliseconds))
     }
 
