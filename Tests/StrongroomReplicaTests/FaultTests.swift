@@ -45,10 +45,12 @@ private final class FaultyDestination: Destination, @unchecked Sendable {
 
 @Suite("A replica whose destination fails")
 struct FaultTests {
-    private func replica(_ scratch: Scratch, _ place: any Destination) throws -> DatabaseReplica {
+    private func replica(
+        _ scratch: Scratch, _ place: any Destination, pauses: (first: Int64, longest: Int64)? = (5, 20)
+    ) throws -> DatabaseReplica {
         var options = DatabaseReplica.Options(), settings = Engine.Settings()
         options.interval = 0
-        (settings.pause, settings.longestPause) = (5, 20)
+        if let pauses { (settings.pause, settings.longestPause) = pauses }
         let replica = try DatabaseReplica(path: scratch.database, to: place, options: options, engineSettings: settings)
         replica.start()
         return replica
@@ -96,6 +98,26 @@ struct FaultTests {
         let points = try DatabaseReplica.histories(in: scratch.destination)[0].points
         // The point on its way, and one with everything else.
         #expect(points.count <= before + 3)
+    }
+
+    @Test("for so long that pauses are longest is whole again within seconds of its return")
+    func recovery() async throws {
+        let scratch = try Scratch(), db = try Connection(scratch.database), isDown = Flag()
+        try db.createTables()
+        let place = try FaultyDestination(scratch.destination) { _ in isDown.isSet ? .fails : nil }
+        let replica = try replica(scratch, place, pauses: nil)
+        try await replica.sync()
+        isDown.set()
+        for _ in 0..<40 {
+            try db.insert(10)
+            usleep(100_000)
+        }
+        isDown.clear()
+        let back = steadyMilliseconds()
+        try await replica.sync()
+        #expect(steadyMilliseconds() - back < 3500)
+        try await replica.stop()
+        #expect(try scratch.restoredRows() == ["400", "400"])
     }
 
     @Test("at a stop reports that not everything is durable")

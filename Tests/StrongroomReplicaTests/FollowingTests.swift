@@ -226,6 +226,27 @@ struct FollowingTests {
         #expect(try scratch.restoredRows() == ["500", "500"])
     }
 
+    @Test("goes on when the database leaves WAL mode and returns, which it can't while it is replicated")
+    func journalModes() async throws {
+        let scratch = try Scratch(), db = try Connection(scratch.database)
+        try db.createTables()
+        try db.run("PRAGMA busy_timeout = 0")
+        for (round, mode) in ["wal", "delete", "wal", "truncate", "persist", "wal"].enumerated() {
+            #expect(try db.value("PRAGMA journal_mode = \(mode)") == mode)
+            let replica = try scratch.replica()
+            try db.insert(10)
+            try await replica.sync()
+            if mode == "wal" {
+                #expect(throws: Connection.Failure.self) { try db.value("PRAGMA journal_mode = delete") }
+            }
+            try db.insert(10)
+            try await replica.stop()
+            #expect(try scratch.restoredRows() == ["\(20 * (round + 1))", "\(20 * (round + 1))"])
+        }
+        #expect(try DatabaseReplica.verify(scratch.destination).problems.isEmpty)
+        #expect(try DatabaseReplica.histories(in: scratch.destination).count == 1)
+    }
+
     @Test("begins a key generation with a change of the key, and each point opens with the key of its time")
     func rotation() async throws {
         let scratch = try Scratch()

@@ -117,6 +117,7 @@ extension Capture {
 
     private func readFrames(_ index: replica_index, _ spool: Spool) throws {
         if !isCursorIn(index) { cursor = replica_cursor() }
+        growth = Int64(index.last_frame) - Int64(cursor.frame)
         if index.last_frame > 0 {
             if cursor.page_size == 0 { try rewindLog(index) }
             guard isCursorIn(index), cursor.page_size == UInt32(spool.pageSize) else { throw lost("it is another") }

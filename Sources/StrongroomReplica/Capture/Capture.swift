@@ -30,6 +30,8 @@ final class Capture {
     var seen: replica_index?
     /// The place in the log of the last point, when the replicator begins.
     var resumed: LogPlace?
+    /// The number of frames that the last look at a changed log has found.
+    var growth: Int64 = 0
     /// When something was captured last, by the steady clock.
     var changedAt: Int64 = 0
 
@@ -66,10 +68,11 @@ final class Capture {
     /// True if the spool is one committed state with its sidecars.
     var isComplete: Bool { spool != nil && compared == nil && isStable }
 
-    /// True while nothing can be missed for a while: the log is short, and nothing is being compared.
+    /// True while the next look can wait: nothing is being compared, and the log is short and grows slowly.
     var isCalm: Bool {
         guard compared == nil, let seen else { return false }
-        return Int64(seen.last_frame) * Int64(seen.page_size) < settings.logThreshold / 2
+        let size = Int64(seen.page_size)
+        return Int64(seen.last_frame) * size < settings.logThreshold / 2 && growth * size < settings.logThreshold / 8
     }
 
     /// Returns the spool, whose place a new one takes.

@@ -123,6 +123,26 @@ struct ReplicaCommandTests {
         #expect(try await strongroom("verify", destination, "--passphrase-file", new).status == 0)
     }
 
+    @Test("A header that becomes readable and is encrypted again is replicated with its salt file")
+    func headers() async throws {
+        let path = try await scratch.encryptedDatabase(passphrase: "right"), destination = scratch.path("replica")
+        let key = ["--passphrase-file", try scratch.secret("right")]
+        #expect(try await strongroom("replicate", path, destination, "--once").status == 0)
+        for header in ["on", "off"] {
+            let changed = try await strongroom(["migrate", path, "--plaintext-header", header] + key)
+            #expect(changed.status == 0, "\(changed.errors)")
+            #expect(try await strongroom("replicate", path, destination, "--once").status == 0)
+        }
+        for (position, hasSalt) in [("1", false), ("2", true), ("3", false)] {
+            let restored = scratch.path("\(position).db")
+            #expect(try await strongroom("restore", destination, restored, "--at", position).status == 0)
+            #expect(FileManager.default.fileExists(atPath: restored + "-salt") == hasSalt)
+            let check = try await strongroom(["check", restored] + key)
+            #expect(check.status == 0, "\(check.errors)")
+        }
+        #expect(try await strongroom(["verify", destination] + key).status == 0)
+    }
+
     @Test("Restore --follow goes on with the replica until SIGTERM")
     func follow() async throws {
         let path = try await database(), destination = scratch.path("replica"), out = scratch.path("followed.db")

@@ -208,7 +208,11 @@ class Proxy:
 
             do_GET = do_PUT = do_DELETE = do_POST = do_HEAD = handle_request
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        class ProxyServer(http.server.ThreadingHTTPServer):
+            def handle_error(self, *_):
+                """A client that has gone away."""
+
+        self.server = ProxyServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         self.endpoint = f"http://127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
