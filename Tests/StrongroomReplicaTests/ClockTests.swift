@@ -50,14 +50,15 @@ struct ClockTests {
         let process = Process(), log = scratch.path("trace")
         process.executableURL = URL(fileURLWithPath: Victim.strace!)
         process.arguments = [
-            "-f", "-qq", "-o", log, "-e", "trace=futex", Workload.program, "once", scratch.database,
+            "-f", "-qq", "--decode-pids=comm", "-o", log, "-e", "trace=futex", Workload.program, "once",
+            scratch.database,
             scratch.destination,
         ]
         process.standardOutput = FileHandle.nullDevice
         try process.run()
         process.waitUntilExit()
         let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
-        let timed = lines.filter { $0.contains("WAIT") && $0.contains("tv_sec") }
+        let timed = lines.filter { $0.contains("<replica-") && $0.contains("WAIT") && $0.contains("tv_sec") }
         #expect(!timed.isEmpty)
         #expect(timed.filter { $0.contains("CLOCK_REALTIME") } == [])
     }

@@ -8,6 +8,7 @@ struct SealTests {
     private func sealed() async throws -> Scratch {
         let scratch = try Scratch(), db = try Connection(scratch.database)
         try db.createTables()
+        try db.insert(300)
         let replica = try scratch.replica()
         for _ in 0..<3 {
             try db.insert(10)

@@ -97,7 +97,9 @@ struct WriterTests {
         for await event in first.events { if case .stopped(let error) = event { last = error } }
         #expect(last?.reason == .superseded)
         try await second.stop()
-        #expect(try DatabaseReplica.verify(scratch.destination).problems.allSatisfy { $0.reason == .forked })
+        let problems = try DatabaseReplica.verify(scratch.destination).problems
+        // With a copy, both may have stored the same position before the first one noticed.
+        #expect(problems.allSatisfy { state == "first-copy" && [.forked, .damaged].contains($0.reason) })
         let histories = try DatabaseReplica.histories(in: scratch.destination)
         for point in histories.flatMap(\.points) {
             // What is ambiguous is refused.

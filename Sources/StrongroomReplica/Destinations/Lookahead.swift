@@ -32,7 +32,7 @@ final class Lookahead: @unchecked Sendable {
         while threadCount < min(destination.requestsAtOnce, states.count), let place = try? destination.another() {
             threadCount += 1
             let thread = Thread { self.work(place) }
-            thread.name = "strongroom-replica-read"
+            thread.name = "replica-read"
             thread.stackSize = 1 << 20
             thread.start()
         }

@@ -59,7 +59,8 @@ final class Engine: @unchecked Sendable {
     func start() {
         for (name, work) in [("capture", captureUntilStopped), ("ship", shipUntilStopped)] {
             let thread = Thread(block: work)
-            thread.name = "strongroom-replica-\(name)"
+            // Linux takes up to 15 bytes.
+            thread.name = "replica-\(name)"
             thread.stackSize = 1 << 20
             thread.start()
         }
