@@ -4,7 +4,7 @@ final class Spool {
     /// The bytes in memory: those of many small commits, for which a file would take longer than everything else.
     private static let memoryLimit = 1 << 20
 
-    private var memory: [UInt8] = []
+    private var memory: UnsafeMutableRawBufferPointer?
     private let slotsInMemory: UInt32
     private var descriptor: Int32 = -1
     private let path: String
@@ -32,7 +32,10 @@ final class Spool {
         slotsInMemory = UInt32(Self.memoryLimit) / pageSize
     }
 
-    deinit { if descriptor >= 0 { close(descriptor) } }
+    deinit {
+        memory?.deallocate()
+        if descriptor >= 0 { close(descriptor) }
+    }
 
     var count: Int { slots.count }
 
@@ -49,11 +52,10 @@ final class Spool {
     func write(_ page: UInt32, _ bytes: UnsafeRawBufferPointer) throws {
         let slot = slots[page] ?? free.popLast() ?? newSlot()
         if slot < slotsInMemory {
-            let start = Int(slot) * pageSize
-            if memory.count <= start { memory.append(contentsOf: repeatElement(0, count: pageSize)) }
-            memory.withUnsafeMutableBytes {
-                $0.baseAddress!.advanced(by: start).copyMemory(from: bytes.baseAddress!, byteCount: pageSize)
-            }
+            // The system gives it pages when they are written.
+            let room = memory ?? .allocate(byteCount: Self.memoryLimit, alignment: 16)
+            memory = room
+            UnsafeMutableRawBufferPointer(rebasing: room[range(slot)]).copyMemory(from: bytes)
         } else {
             if descriptor < 0 {
                 descriptor = try Files.open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW)
@@ -64,6 +66,7 @@ final class Spool {
         slots[page] = slot
     }
 
+    private func range(_ slot: UInt32) -> Range<Int> { Int(slot) * pageSize..<(Int(slot) + 1) * pageSize }
     private func offset(_ slot: UInt32) -> Int64 { Int64(slot - slotsInMemory) * Int64(pageSize) }
 
     private func newSlot() -> UInt32 {
@@ -73,12 +76,8 @@ final class Spool {
 
     func read(_ page: UInt32, into bytes: UnsafeMutableRawBufferPointer) throws {
         let slot = slots[page]!
-        guard slot >= slotsInMemory else {
-            let start = Int(slot) * pageSize
-            memory.withUnsafeBytes {
-                bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[start..<start + pageSize]))
-            }
-            return
+        if slot < slotsInMemory, let memory {
+            return bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[range(slot)]))
         }
         let count = try Files.read(descriptor, bytes, at: offset(slot), path)
         guard count == bytes.count else { throw Files.failure(path, "the spool ends early", EIO) }
