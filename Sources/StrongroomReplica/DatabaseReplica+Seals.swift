@@ -4,7 +4,8 @@ public struct ReplicaSample: Sendable {
     public let point: ReplicaPoint
     /// The path of its database, until the next restore point is restored.
     public let path: String
-    /// The bytes that a seal is the HMAC of: they name this restore point, its content and all restore points before it.
+    /// The bytes that a seal is the HMAC of. They name this restore point, its content and all restore points before
+    /// it.
     public let statement: [UInt8]
     /// The HMAC in the destination, 32 bytes. `nil` if there is none for this restore point. Only the key of the
     /// database tells whether it is right.

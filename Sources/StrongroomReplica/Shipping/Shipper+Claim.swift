@@ -1,5 +1,5 @@
 /// One replicator at a time writes to a destination. The object that says which one can't be changed and read in one
-/// step at every service, so that two can begin at once: each one looks again, and all but the last one end.
+/// step at every service, so that two can begin in the same moment: each one looks again, and all but the last one end.
 extension Shipper {
     /// Throws while another replicator is at work.
     func requireUnclaimed() throws {
@@ -46,7 +46,7 @@ extension Shipper {
         let remedy =
             other.signer == state.key.signer
             ? "It uses a copy of this state folder: give it one of its own, and another destination."
-            : "Give each a destination of its own. If the other one is gone, begin again in \(settings.claimLifetime / 60_000) minutes."
+            : "Give each a destination of its own. If the other one is gone, begin again in three minutes."
         return ReplicaError(
             .superseded, destination.name,
             "another replicator writes there, signed by \(other.signer); \(consequence). \(remedy)")

@@ -1,5 +1,5 @@
 extension DatabaseFile {
-    /// What a check with a key says about a copy of a database.
+    /// The outcome of a check with a key, for a copy of a database.
     package struct Opening: Sendable {
         package let report: IntegrityReport
         /// The key of the store that opens the copy. Nil for any other key.
