@@ -117,8 +117,18 @@ final class Shipper {
         guard let record = state.record else { return spool.pageCount > 0 }
         return spool.pageCount > 0
             && (!spool.isEmpty || spool.pageCount != record.pageCount
-                || Self.digest(spool.sidecars).description != record.sidecars)
+                || digest(of: spool.sidecars) != record.sidecars)
     }
+
+    /// Returns the digest of sidecars, which is asked for at each look.
+    private func digest(of sidecars: Sidecars) -> String {
+        if let digested, digested.sidecars == sidecars { return digested.digest }
+        let digest = Self.digest(sidecars).description
+        digested = (sidecars, digest)
+        return digest
+    }
+
+    private var digested: (sidecars: Sidecars, digest: String)?
 
     /// True if the changes since the last full point are larger than a full one, or too many.
     func wantsFullPoint(_ databaseSize: Int64) -> Bool {
