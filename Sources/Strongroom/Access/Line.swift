@@ -17,6 +17,25 @@ struct Line<Element> {
         return end - 1
     }
 
+    /// Adds an element before all others.
+    mutating func prepend(_ element: Element) {
+        if isEmpty {
+            _ = append(element)
+        } else {
+            head -= 1
+            elements[head] = element
+        }
+    }
+
+    /// The tickets of all elements, in their order.
+    var tickets: [Int] { elements.keys.sorted() }
+
+    /// Removes the first element that fulfils a condition.
+    mutating func takeFirst(where condition: (Element) -> Bool) -> Element? {
+        guard let ticket = tickets.first(where: { elements[$0].map(condition) == true }) else { return nil }
+        return remove(ticket)
+    }
+
     mutating func takeFirst() -> Element? { remove(head) }
 
     mutating func remove(_ ticket: Int) -> Element? {

@@ -35,7 +35,7 @@ final class Reader: @unchecked Sendable {
 final class ReaderPool: Sendable {
     typealias Use = @Sendable (Result<Reader, any Error>) -> Void
 
-    private enum Visitor {
+    enum Visitor {
         case reader(Use)
         case barrier(@Sendable (BarrierOutcome) -> Void)
     }
@@ -43,9 +43,22 @@ final class ReaderPool: Sendable {
     /// The outcome of a barrier's wait.
     enum BarrierOutcome {
         case raised, withdrawn, closed
+
+        /// The database is locked, or about to be.
+        case locked
+
+        /// The error of an access that needs the barrier. Nil if the barrier is up.
+        var refusal: (any Error)? {
+            switch self {
+            case .raised: nil
+            case .withdrawn: CancellationError()
+            case .closed: DatabaseError.closed
+            case .locked: DatabaseError.locked
+            }
+        }
     }
 
-    private struct State {
+    struct State {
         var turnstile: Turnstile<Visitor>
         var idle: [Reader] = []
         var inUse: [Reader] = []
@@ -53,6 +66,13 @@ final class ReaderPool: Sendable {
         var readerNumber = 0
         var snapshotNumber = 0
         var isSuspended = false
+        var hold: Hold?
+        var holdNumber = 0
+
+        /// The error of visitors that are refused.
+        var refusal: DatabaseError {
+            turnstile.isLocked ? .locked : turnstile.refusesArrivals ? .shutDown : .closed
+        }
     }
 
     let path: String
@@ -61,7 +81,7 @@ final class ReaderPool: Sendable {
     private let label: String
     private let configuration: Configuration
     private let tally: Tally?
-    private let state: Mutex<State>
+    let state: Mutex<State>
 
     init(path: String, label: String, configuration: Configuration, target: TargetQueue?) {
         self.path = path
@@ -86,16 +106,17 @@ final class ReaderPool: Sendable {
     /// Waits for a reader, and returns it. Return it with ``checkIn(_:)``.
     func checkOut(_ rank: VisitorRank = .ordinary) throws -> Reader {
         var turn: Handover<Result<Reader, any Error>>?
+        var wait: LimitedWait?
         let reader: Reader? = try state.withLock { state in
             switch state.turnstile.enter(rank) {
             case .admitted:
                 return takeReader(&state)
             case .refused:
-                throw refusal(state)
+                throw state.refusal
             case .mustWait:
                 let handover = Handover<Result<Reader, any Error>>()
                 if rank == .ordinary {
-                    _ = state.turnstile.append(.reader(handover.put))
+                    wait = state.limitedWait(state.turnstile.append(.reader(handover.put)))
                 } else {
                     state.turnstile.append(owner: .reader(handover.put))
                 }
@@ -105,14 +126,11 @@ final class ReaderPool: Sendable {
         }
         if let reader { return reader }
         guard let turn else { preconditionFailure("A visitor that was not admitted waits.") }
+        if let wait { limit(wait) }
         let start = tally == nil ? 0 : Tally.now
         let result = turn.take { target?.requireConcurrency() }
         tally?.didWait(.read, since: start)
         return try result.get()
-    }
-
-    private func refusal(_ state: State) -> DatabaseError {
-        state.turnstile.refusesArrivals ? .shutDown : .closed
     }
 
     /// Returns a request that has to wait from now on.
@@ -138,15 +156,20 @@ final class ReaderPool: Sendable {
     @discardableResult
     func checkOut(_ use: @escaping Use) -> Int? {
         var answer: Result<Reader, any Error>?
+        var wait: LimitedWait?
         let ticket: Int? = state.withLock { state in
             switch state.turnstile.enter(.ordinary) {
             case .admitted: answer = .success(takeReader(&state))
-            case .refused: answer = .failure(refusal(state))
-            case .mustWait: return state.turnstile.append(.reader(measured(use)))
+            case .refused: answer = .failure(state.refusal)
+            case .mustWait:
+                let ticket = state.turnstile.append(.reader(measured(use)))
+                wait = state.limitedWait(ticket)
+                return ticket
             }
             return nil
         }
         if let answer { use(answer) }
+        if let wait { limit(wait) }
         return ticket
     }
 
@@ -187,19 +210,28 @@ final class ReaderPool: Sendable {
 
     /// Checks in a reader, and serves the requests that wait.
     func checkIn(_ reader: Reader) {
-        let (isKept, turns) = state.withLock { state in
+        let turns: [() -> Void]? = state.withLock { state in
             if let index = state.inUse.firstIndex(where: { $0 === reader }) {
                 state.inUse.swapAt(index, state.inUse.count - 1)
                 state.inUse.removeLast()
             }
-            state.turnstile.leave()
             let hasRoom = state.idle.count + state.inUse.count < state.turnstile.limit
             let isKept = !reader.state.isInvalidated && reader.connection?.isOpen == true && hasRoom
-            if isKept { state.idle.append(reader) }
-            return (isKept, admitted(&state))
+            guard isKept else { return nil }
+            state.idle.append(reader)
+            state.turnstile.leave()
+            return admitted(&state)
         }
-        if !isKept { reader.connection?.retire() }
+        guard let turns else { return retire([reader.connection]) }
         for turn in turns { turn() }
+    }
+
+    /// Closes connections for which places were taken, and then leaves the places: a lock waits for it.
+    private func retire(_ connections: [SerializedConnection?]) {
+        for connection in connections { connection?.retire() }
+        change { state in
+            for _ in connections { state.turnstile.leave() }
+        }
     }
 
     /// Returns the reader's connection. Opens it at the first call.
@@ -214,6 +246,7 @@ final class ReaderPool: Sendable {
         state.withLock { state in
             reader.state.connection = connection
             if state.isSuspended { connection.suspendLocks() }
+            if state.hold != nil { connection.stopForLock() }
         }
         return connection
     }
@@ -279,7 +312,7 @@ final class ReaderPool: Sendable {
 
     /// Raises the barrier, as ``raiseBarrier(withdrawal:)``. Throws if the pool is closed.
     func raiseBarrierOrThrow() throws {
-        if raiseBarrier() == .closed { throw DatabaseError.closed }
+        if let refusal = raiseBarrier().refusal { throw refusal }
     }
 
     /// Runs `block` later, when no reader is in use. Does not run it if the pool is closed.
@@ -306,11 +339,12 @@ final class ReaderPool: Sendable {
         let connections = state.withLock { state in
             defer { state.idle = [] }
             for reader in state.inUse { reader.state.isInvalidated = true }
-            return state.idle.compactMap(\.connection)
+            state.turnstile.occupy(state.idle.count)
+            return state.idle.map(\.connection)
         }
         // An idle reader may have statements that the program keeps. They keep its connection open, unused, until they
         // are released.
-        for connection in connections { connection.retire() }
+        retire(connections)
     }
 
     /// Releases memory of the readers that are not in use.
@@ -366,7 +400,7 @@ final class ReaderPool: Sendable {
 
     /// Changes the state, and then serves the visitors whose turn has come.
     @discardableResult
-    private func change<T>(_ change: (inout State) -> T) -> T {
+    func change<T>(_ change: (inout State) -> T) -> T {
         let (result, turns) = state.withLock { state in
             let result = change(&state)
             return (result, admitted(&state))
@@ -384,8 +418,12 @@ final class ReaderPool: Sendable {
                 let reader = takeReader(&state)
                 turns.append { use(.success(reader)) }
             case .admitted(.barrier(let start)): turns.append { start(.raised) }
-            case .refused(.reader(let use)): turns.append { use(.failure(DatabaseError.closed)) }
-            case .refused(.barrier(let start)): turns.append { start(.closed) }
+            case .refused(.reader(let use)):
+                let refusal = state.refusal
+                turns.append { use(.failure(refusal)) }
+            case .refused(.barrier(let start)):
+                let outcome: BarrierOutcome = state.turnstile.isLocked ? .locked : .closed
+                turns.append { start(outcome) }
             }
         }
         return turns

@@ -92,6 +92,17 @@ final class Keyring: Sendable {
         state.withLock { $0.replacements.first { isEqual($0.old, key.source.identity) }?.new }
     }
 
+    // MARK: Locking
+
+    /// Releases all keys. Later connections derive and load them again.
+    func forget() {
+        let former = state.withLock { state in
+            defer { (state.derivations, state.replacements, state.storedKey) = ([], [], nil) }
+            return (state.derivations, state.replacements)
+        }
+        withExtendedLifetime(former) {}
+    }
+
     // MARK: Loading
 
     /// The key of a store that the connections use. Nil for a key that is not managed.
