@@ -6,30 +6,30 @@ import Foundation
 /// An access that blocks runs on its own thread. When it must wait, the access before it hands the line over to that
 /// thread directly. Other accesses run on a thread of ``Workers``, which goes on with those that follow.
 ///
-/// While the line is held for a locked database, accesses wait for a limited time. Then they run past the line.
+/// While the line is held for a locked database, accesses wait for a limited time. Then they run past the line. Those
+/// that don't need the database to be open do so immediately.
 final class AccessLine: Sendable {
     typealias Work = @Sendable () -> Void
 
     private enum Visitor {
         /// A thread that waits. It gets true if it has the line.
-        case thread(Handover<Bool>)
+        case thread(Handover<Bool>, waitsInHolds: Bool)
         case work(DispatchQoS.QoSClass, Work)
+
+        var passesHolds: Bool {
+            if case .thread(_, waitsInHolds: false) = self { true } else { false }
+        }
     }
 
     /// The figures that count the waits. Nil for none.
     private let tally: Tally?
 
-    /// A hold of the line, which a number distinguishes from former ones.
-    private struct Hold {
-        let limit: TimeInterval
-        let number: Int
-    }
-
     private struct State {
         var isTaken = false
         var line = Line<Visitor>()
-        var hold: Hold?
-        var holdNumber = 0
+
+        /// The time that accesses wait while the line is held. Nil while it is not.
+        var hold: WaitLimit?
 
         /// Releases the line, or returns the next visitor, which has it now.
         mutating func next() -> Visitor? {
@@ -51,8 +51,10 @@ final class AccessLine: Sendable {
     var waiting: Int { state.withLock(\.line.count) }
 
     /// Runs `work` on the calling thread, after the accesses that came before.
-    func sync<T>(_ work: () throws -> T) rethrows -> T {
-        let hasLine = enter()
+    ///
+    /// - parameter waitsInHolds: false to run past the line while it is held.
+    func sync<T>(waitsInHolds: Bool = true, _ work: () throws -> T) rethrows -> T {
+        let hasLine = enter(waitsInHolds)
         defer { if hasLine { leave() } }
         return try work()
     }
@@ -62,7 +64,7 @@ final class AccessLine: Sendable {
     /// - parameter priority: the priority of a task. That of the configuration applies if it is the default.
     func async(priority: TaskPriority = .medium, _ work: @escaping Work) {
         let qos = priority == .medium ? qos : DispatchQoS.QoSClass(priority)
-        var wait: (ticket: Int, hold: Hold)?
+        var wait: (ticket: Int, hold: WaitLimit)?
         let isFree = state.withLock { state in
             if state.isTaken {
                 let ticket = state.line.append(.work(qos, measured(work)))
@@ -72,24 +74,29 @@ final class AccessLine: Sendable {
             return !state.isTaken
         }
         if isFree { begin(qos, work) }
-        if let wait { limit([wait.ticket], wait.hold) }
+        if let wait { wait.hold.begin([wait.ticket]) }
     }
 
     /// Returns true if the calling thread has the line. Otherwise it runs past the line.
-    private func enter() -> Bool {
-        var wait: (ticket: Int, hold: Hold)?
+    private func enter(_ waitsInHolds: Bool) -> Bool {
+        var wait: (ticket: Int, hold: WaitLimit)?
+        var hasLine = true
         let turn: Handover<Bool>? = state.withLock { state in
             guard state.isTaken else {
                 state.isTaken = true
                 return nil
             }
+            if !waitsInHolds, state.hold != nil {
+                hasLine = false
+                return nil
+            }
             let turn = Handover<Bool>()
-            let ticket = state.line.append(.thread(turn))
+            let ticket = state.line.append(.thread(turn, waitsInHolds: waitsInHolds))
             wait = state.hold.map { (ticket, $0) }
             return turn
         }
-        guard let turn else { return true }
-        if let wait { limit([wait.ticket], wait.hold) }
+        guard let turn else { return hasLine }
+        if let wait { wait.hold.begin([wait.ticket]) }
         let start = tally == nil ? 0 : Tally.now
         let isInTurn = turn.take {}
         tally?.didWait(.write, since: start)
@@ -113,43 +120,39 @@ final class AccessLine: Sendable {
     ///
     /// - returns: a function that waits for the end of the running access.
     func hold(limit seconds: TimeInterval) -> () -> Void {
-        let (turn, tickets, hold) = state.withLock { state -> (Handover<Bool>?, [Int], Hold) in
-            state.holdNumber += 1
-            let hold = Hold(limit: seconds, number: state.holdNumber)
+        let hold = WaitLimit(seconds: seconds) { [weak self] hold, tickets in self?.pass(tickets, hold) }
+        let (turn, waiting, passing) = state.withLock { state -> (Handover<Bool>?, [Int], [Int]) in
             state.hold = hold
-            let tickets = state.line.tickets
+            let passing = state.line.tickets(where: \.passesHolds)
+            let waiting = state.line.tickets { !$0.passesHolds }
             guard state.isTaken else {
                 state.isTaken = true
-                return (nil, tickets, hold)
+                return (nil, waiting, passing)
             }
             let turn = Handover<Bool>()
-            state.line.prepend(.thread(turn))
-            return (turn, tickets, hold)
+            state.line.prepend(.thread(turn, waitsInHolds: true))
+            return (turn, waiting, passing)
         }
-        limit(tickets, hold)
+        pass(passing, hold)
+        hold.begin(waiting)
         return { _ = turn?.take {} }
     }
 
     /// Ends the hold. The accesses that wait go on in their order.
     func release() {
-        state.withLock { $0.hold = nil }
+        let former = state.withLock { $0.hold.take() }
+        withExtendedLifetime(former) {}
         leave()
     }
 
-    /// Lets accesses run past the line at the end of their time, if they still wait in the same hold.
-    private func limit(_ tickets: [Int], _ hold: Hold) {
-        if tickets.isEmpty { return }
-        guard hold.limit > 0 else { return pass(tickets, hold) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + hold.limit) { self.pass(tickets, hold) }
-    }
-
-    private func pass(_ tickets: [Int], _ hold: Hold) {
+    /// Lets accesses run past the line, if they still wait in the same hold.
+    private func pass(_ tickets: [Int], _ hold: WaitLimit) {
         let visitors = state.withLock { state in
-            state.hold?.number == hold.number ? tickets.compactMap { state.line.remove($0) } : []
+            state.hold === hold ? tickets.compactMap { state.line.remove($0) } : []
         }
         for visitor in visitors {
             switch visitor {
-            case .thread(let turn): turn.put(false)
+            case .thread(let turn, _): turn.put(false)
             case .work(let qos, let work): Workers.shared.run(qos: qos, work)
             }
         }
@@ -159,7 +162,7 @@ final class AccessLine: Sendable {
 
     private func leave() {
         switch state.withLock({ $0.next() }) {
-        case .thread(let turn): turn.put(true)
+        case .thread(let turn, _): turn.put(true)
         case .work(let qos, let work): begin(qos, work)
         case nil: break
         }
@@ -174,7 +177,7 @@ final class AccessLine: Sendable {
         first()
         while let visitor = state.withLock({ $0.next() }) {
             switch visitor {
-            case .thread(let turn): return turn.put(true)
+            case .thread(let turn, _): return turn.put(true)
             case .work(qos, let work): work()
             case .work(let other, let work): return begin(other, work)
             }

@@ -31,7 +31,7 @@ extension DatabaseQueue {
     ) {
         let former = setups.withLock { $0.add(subject, setup) }
         withExtendedLifetime(former) {}
-        writer.reentrantSync(setup)
+        writer.reentrantSync(by: .inLineUnlessLocked, setup)
     }
 }
 
@@ -72,7 +72,8 @@ extension DatabasePool {
         _ subject: ConnectionSetups.Subject, _ setup: @escaping @Sendable (Database) -> Void
     ) {
         readers.addSetup(subject, setup)
-        unsafeReentrantWrite(setup)
+        if readers.isAccessed { return unsafeReentrantWrite(setup) }
+        writer.reentrantSync(by: .inLineUnlessLocked, setup)
     }
 }
 

@@ -82,7 +82,7 @@ public final class DatabasePool: DatabaseWriter {
         func lower() {
             if outcome == .raised { readers.lowerBarrier() }
         }
-        try writer.sync(between: { outcome = readers.raiseBarrier() }, and: lower) { db in
+        try writer.sync(by: .inLineUnlessLocked, between: { outcome = readers.raiseBarrier() }, and: lower) { db in
             // Closed before: nothing is left to do.
             guard outcome == .raised else { return }
             willClose(db)
@@ -123,7 +123,7 @@ extension DatabasePool {
     /// Closes the readers, unless ``Configuration/persistentReadOnlyConnections`` is set. Blocks until it is done.
     public func releaseMemory() {
         if readers.isAccessed { reentrancyError("a reader of \(path)") }
-        writer.sync { $0.releaseMemory() }
+        writer.sync(by: .inLineUnlessLocked) { $0.releaseMemory() }
         // A closed pool has no readers.
         guard readers.raiseBarrier() == .raised else { return }
         readers.lowerBarrier()

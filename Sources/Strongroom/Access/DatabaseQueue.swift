@@ -68,7 +68,7 @@ public final class DatabaseQueue: DatabaseWriter {
 
     /// Returns false if the database was locked meanwhile.
     private func closeConnection(_ willClose: (Database) -> Void) throws -> Bool {
-        try writer.sync { db in
+        try writer.sync(by: .inLineUnlessLocked) { db in
             if db.sqliteConnection != nil { willClose(db) }
             try db.close()
             return !writer.isLocked
@@ -82,7 +82,7 @@ public final class DatabaseQueue: DatabaseWriter {
 
     /// Releases memory that the connection doesn't need, after the accesses that came before.
     public func releaseMemory() {
-        writer.sync { $0.releaseMemory() }
+        writer.sync(by: .inLineUnlessLocked) { $0.releaseMemory() }
     }
 
     /// Suspends the connection: it takes no lock that keeps others out.

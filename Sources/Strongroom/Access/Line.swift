@@ -30,10 +30,14 @@ struct Line<Element> {
     /// The tickets of all elements, in their order.
     var tickets: [Int] { elements.keys.sorted() }
 
+    /// The tickets of the elements that fulfil a condition, in their order.
+    func tickets(where condition: (Element) -> Bool) -> [Int] {
+        tickets.filter { elements[$0].map(condition) == true }
+    }
+
     /// Removes the first element that fulfils a condition.
     mutating func takeFirst(where condition: (Element) -> Bool) -> Element? {
-        guard let ticket = tickets.first(where: { elements[$0].map(condition) == true }) else { return nil }
-        return remove(ticket)
+        tickets(where: condition).first.flatMap { remove($0) }
     }
 
     mutating func takeFirst() -> Element? { remove(head) }

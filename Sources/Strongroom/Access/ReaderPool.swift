@@ -1,33 +1,5 @@
 import Dispatch
 
-/// A reader of a pool: a name, and the connection when the reader has been used.
-///
-/// Sendable because it belongs to one access at a time, from ``ReaderPool/checkOut(_:)`` to ``ReaderPool/checkIn(_:)``.
-final class Reader: @unchecked Sendable {
-    fileprivate let label: String
-
-    fileprivate struct State {
-        /// Written under the pool's lock, by the access that has the reader.
-        var connection: SerializedConnection?
-
-        /// True if the connection is to be closed at the end of its access, and not used again.
-        var isInvalidated = false
-
-        /// The set-ups that the connection must have gone through. Written under the pool's lock.
-        var requiredSetups: ConnectionSetups.Version = 0
-    }
-
-    // Unchecked exclusivity: the lock and the order of accesses replace Swift's check, which each read would pay
-    // for.
-    @exclusivity(unchecked) fileprivate var state = State()
-
-    var connection: SerializedConnection? { state.connection }
-
-    fileprivate init(label: String) {
-        self.label = label
-    }
-}
-
 /// The readers of a database pool. A ``Turnstile`` decides which access gets one.
 ///
 /// A barrier belongs to the thread that has the writer. That thread can read: neither its own barrier keeps it from
@@ -66,8 +38,9 @@ final class ReaderPool: Sendable {
         var readerNumber = 0
         var snapshotNumber = 0
         var isSuspended = false
-        var hold: Hold?
-        var holdNumber = 0
+
+        /// The time that requests wait while the database is locked. Nil while it is not.
+        var hold: WaitLimit?
 
         /// The error of visitors that are refused.
         var refusal: DatabaseError {
@@ -126,7 +99,7 @@ final class ReaderPool: Sendable {
         }
         if let reader { return reader }
         guard let turn else { preconditionFailure("A visitor that was not admitted waits.") }
-        if let wait { limit(wait) }
+        if let wait { wait.hold.begin([wait.ticket]) }
         let start = tally == nil ? 0 : Tally.now
         let result = turn.take { target?.requireConcurrency() }
         tally?.didWait(.read, since: start)
@@ -169,7 +142,7 @@ final class ReaderPool: Sendable {
             return nil
         }
         if let answer { use(answer) }
-        if let wait { limit(wait) }
+        if let wait { wait.hold.begin([wait.ticket]) }
         return ticket
     }
 
@@ -183,16 +156,6 @@ final class ReaderPool: Sendable {
     func leave() {
         state.withLock { $0.turnstile.refuseArrivals() }
     }
-
-    /// The number of readers in use, and of those that are open.
-    var readerCounts: (inUse: Int, open: Int) {
-        state.withLock { state in
-            (state.inUse.count, (state.idle + state.inUse).count { $0.connection != nil })
-        }
-    }
-
-    /// The number of accesses that wait, and the number of places that are reserved for them.
-    var waiting: (count: Int, capacity: Int) { state.withLock { $0.turnstile.waiting } }
 
     /// A Boolean value that indicates whether a reader holds a lock that keeps others out.
     var holdsLock: Bool { connections.contains(where: \.holdsLock) }

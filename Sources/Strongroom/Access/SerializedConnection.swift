@@ -6,6 +6,9 @@ enum AccessPath {
     /// In the line, after all accesses that came before.
     case inLine
 
+    /// As `inLine`, but not while the database is locked: for what needs no open connection.
+    case inLineUnlessLocked
+
     /// In a turn that the calling thread already has. A reader's access has the reader, and so has every turn.
     case inTurn
 
@@ -44,7 +47,7 @@ final class SerializedConnection: @unchecked Sendable {
     private let resumption = Mutex(Resumption())
 
     /// The functions that are called at each suspension.
-    private let suspensionReactions = Mutex<[Int: @Sendable () -> Void]>([:])
+    let suspensionReactions = Mutex<[Int: @Sendable () -> Void]>([:])
 
     /// The error of locking the database. Nil if it can be locked.
     private(set) var lockObstacle: DatabaseError?
@@ -167,29 +170,32 @@ final class SerializedConnection: @unchecked Sendable {
     func sync<T>(by path: AccessPath = .inLine, _ block: (Database) throws -> T) rethrows -> T {
         if isAccessed { reentrancyError(database.description) }
         guard let line = line(for: path) else { return try access(by: path, block) }
-        return try line.sync { try access(by: path, block) }
+        return try line.sync(waitsInHolds: path == .inLine) { try access(by: path, block) }
     }
 
     /// Runs `block` with access, between two functions that run in the same turn without access.
-    func sync<T>(between begin: () throws -> Void, and end: () -> Void, _ block: (Database) throws -> T) throws -> T {
+    func sync<T>(
+        by path: AccessPath = .inLine, between begin: () throws -> Void, and end: () -> Void,
+        _ block: (Database) throws -> T
+    ) throws -> T {
         if isAccessed { reentrancyError(database.description) }
         func run() throws -> T {
             try begin()
             defer { end() }
             return try access(by: .inTurn, block)
         }
-        return try line(for: .inLine)?.sync(run) ?? run()
+        return try line(for: path)?.sync(waitsInHolds: path == .inLine, run) ?? run()
     }
 
     /// Returns the line if the access waits in it. The accesses there may wait for the target queue, which may be this
     /// thread's.
     private func line(for path: AccessPath) -> AccessLine? {
-        path == .inLine && target?.isCurrent != true ? line : nil
+        (path == .inLine || path == .inLineUnlessLocked) && target?.isCurrent != true ? line : nil
     }
 
     /// Runs `block` with access, immediately if the calling thread already has it.
-    func reentrantSync<T>(_ block: (Database) throws -> T) rethrows -> T {
-        isAccessed ? try block(database) : try sync(block)
+    func reentrantSync<T>(by path: AccessPath = .inLine, _ block: (Database) throws -> T) rethrows -> T {
+        isAccessed ? try block(database) : try sync(by: path, block)
     }
 
     /// Runs `block` with access, later.
@@ -298,20 +304,6 @@ final class SerializedConnection: @unchecked Sendable {
         }
         let reactions = suspensionReactions.withLock { Array($0.values) }
         for react in reactions { react() }
-    }
-
-    /// Calls `react` at each suspension, until it is removed. Returns the argument for the removal.
-    func addSuspensionReaction(_ react: @escaping @Sendable () -> Void) -> Int {
-        suspensionReactions.withLock { reactions in
-            let number = (reactions.keys.max() ?? 0) + 1
-            reactions[number] = react
-            return number
-        }
-    }
-
-    func removeSuspensionReaction(_ number: Int) {
-        let former = suspensionReactions.withLock { $0.removeValue(forKey: number) }
-        withExtendedLifetime(former) {}
     }
 
     /// True if the calling thread works on the queue that accesses need.

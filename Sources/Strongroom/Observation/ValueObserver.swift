@@ -282,20 +282,16 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     /// Observes the region before the value is notified, so that no write after the notification is missed.
     private func observe(_ region: DatabaseRegion, readAt commitCount: UInt64, in pool: DatabasePool) {
         pool.asyncWriteWithoutTransaction { db in
-            // The database was locked meanwhile.
-            if pool.writer.isLocked, db.sqliteConnection == nil { return self.observeLater(region, in: pool) }
+            if pool.writer.isLocked, db.sqliteConnection == nil {
+                // Others may change the database until it is unlocked.
+                return pool.whenResumed { [weak self, weak pool] in
+                    if let pool { self?.observe(region, readAt: .max, in: pool) }
+                }
+            }
             self.observe(region, on: db)
             if pool.writer.commitCount != commitCount { self.requestFetch(in: pool) }
             // An access before this one has left it open, and the reader has not seen it.
             if db.isInsideTransaction { self.regionObserver?.missChanges() }
-        }
-    }
-
-    private func observeLater(_ region: DatabaseRegion, in pool: DatabasePool) {
-        pool.whenResumed { [weak self] in
-            guard let self else { return }
-            // Others may have changed the database meanwhile.
-            observe(region, readAt: .max, in: pool)
         }
     }
 

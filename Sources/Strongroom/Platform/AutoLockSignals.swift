@@ -21,10 +21,8 @@ extension DatabasePool {
 
 extension DatabaseLock {
     fileprivate func lock(atSignal number: Int32) -> AutoLock {
-        #if !os(Linux)
-        // Elsewhere the source only sees signals that the process survives. On Linux, Dispatch catches them.
+        // The source only sees signals that the process survives. On Linux, Dispatch replaces this.
         signal(number, SIG_IGN)
-        #endif
         let source = SignalSource(number) { [weak self] in self?.lockLater() }
         return keep(AutoLock { source.end() })
     }
@@ -37,13 +35,15 @@ private final class SignalSource: @unchecked Sendable {
     private let source: any DispatchSourceSignal
 
     init(_ number: Int32, _ react: @escaping @Sendable () -> Void) {
-        source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInitiated))
+        // A queue of its own: blocked accesses can use up the threads of the global ones.
+        let queue = DispatchQueue(label: "Strongroom.AutoLock", qos: .userInitiated)
+        source = DispatchSource.makeSignalSource(signal: number, queue: queue)
         source.setEventHandler(handler: react)
-        // A signal that came before would end the process.
+        // A signal that came before would be lost.
         let isRegistered = DispatchSemaphore(value: 0)
         source.setRegistrationHandler { isRegistered.signal() }
         source.activate()
-        isRegistered.wait()
+        _ = isRegistered.wait(timeout: .now() + 1)
     }
 
     func end() {

@@ -71,6 +71,17 @@ struct LockMemoryTests {
                     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 2000) \(insertion)
                     """)
             _ = try Int.fetchOne(db, sql: "SELECT sum(length(a)) FROM (SELECT a FROM t ORDER BY a DESC)")
+            // Temporary pages, the tokens of a full-text index, and a large value.
+            try db.execute(
+                sql: """
+                    CREATE TEMP TABLE IF NOT EXISTS copy (a);
+                    CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(a);
+                    CREATE TABLE IF NOT EXISTS large (a BLOB);
+                    INSERT INTO copy SELECT a FROM t;
+                    INSERT INTO words SELECT a FROM t LIMIT 50;
+                    INSERT INTO large SELECT CAST(group_concat(a) AS BLOB) FROM t
+                    """)
+            _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM words WHERE words MATCH 'strongroom*'")
         }
         let sql = "SELECT count(*) FROM t WHERE a > (SELECT max(a) FROM t WHERE a < 'z') OR a LIKE '%F'"
         _ = try writer.read { db in try Int.fetchOne(db, sql: sql) }
@@ -86,6 +97,39 @@ struct LockMemoryTests {
         let secret = try SecretBytes(copying: passphrase.bytes)
         let derived = try pbkdf2(secret, salt: Array(salt), rounds: 1000, algorithm: .sha512, count: 32)
         return derived.withBytes { bytes in MaskedBytes(masked: bytes.map { $0 ^ 0x55 }, mask: 0x55) }
+    }
+
+    @Test("no passphrase of a slot, and no data key", arguments: LockableKind.allCases)
+    func slots(kind: LockableKind) async {
+        await #expect(processExitsWith: .success) { [kind = kind.rawValue as String] in
+            let passphrase = MaskedBytes.random(48)
+            let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+            func open() throws -> any LockableWriter {
+                var configuration = Configuration()
+                configuration.encryption = Encryption(key: .passphrase(passphrase.bytes))
+                configuration.encryption?.keySlots.creating = NewKeySlot(label: "slot", derivation: .cheap)
+                return kind == "pool"
+                    ? try DatabasePool(path: path, configuration: configuration)
+                    : try DatabaseQueue(path: path, configuration: configuration)
+            }
+            let writer = try open()
+            try writer.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+            let dataKey = try writer.keySlots().withDataKeyAndSalt { bytes in
+                MaskedBytes(masked: bytes.prefix(32).map { $0 ^ 0x55 }, mask: 0x55)
+            }
+            for _ in 0..<2 {
+                _ = try writer.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") }
+                guard try ProcessMemory.contains(passphrase) else { exit(3) }
+                guard try ProcessMemory.contains(dataKey) else { exit(4) }
+                try writer.lock()
+                if try ProcessMemory.contains(passphrase) { exit(5) }
+                if try ProcessMemory.contains(dataKey) { exit(6) }
+                for isUppercase in [true, false] {
+                    if try ProcessMemory.contains(dataKey.digits(isUppercase: isUppercase)) { exit(7) }
+                }
+                try writer.unlock(with: .passphrase(passphrase.bytes))
+            }
+        }
     }
 
     @Test("no key, even if freed memory is not wiped", arguments: LockableKind.allCases)

@@ -30,19 +30,25 @@ public struct AutoLockEvent: Sendable, Hashable {
 
 /// A reason for which a database locks itself, until it is cancelled or the database is released.
 public final class AutoLock: Sendable {
-    private let stop = Mutex<(@Sendable () -> Void)?>(nil)
+    private struct State {
+        var stop: (@Sendable () -> Void)?
+    }
+
+    private let state: Mutex<State>
 
     init(stop: @escaping @Sendable () -> Void) {
-        self.stop.withLock { $0 = stop }
+        state = Mutex(State(stop: stop))
     }
 
     deinit {
         cancel()
     }
 
+    var isCancelled: Bool { state.withLock { $0.stop == nil } }
+
     /// Ends it. A lock that has begun goes on.
     public func cancel() {
-        let stop = stop.withLock { $0.take() }
+        let stop = state.withLock { $0.stop.take() }
         stop?()
     }
 }
@@ -50,7 +56,10 @@ public final class AutoLock: Sendable {
 extension DatabaseLock {
     /// Keeps the reason for as long as the database lives.
     func keep(_ autoLock: AutoLock) -> AutoLock {
-        state.withLock { $0.autoLocks.append(autoLock) }
+        state.withLock { state in
+            state.autoLocks.removeAll(where: \.isCancelled)
+            state.autoLocks.append(autoLock)
+        }
         return autoLock
     }
 
@@ -75,11 +84,13 @@ extension DatabaseLock {
     /// Locks the database after so many seconds without an access.
     func lock(afterIdle seconds: TimeInterval) -> AutoLock {
         let watch = IdleWatch(limit: seconds)
-        let timer = RepeatingTimer(interval: min(max(seconds / 8, 0.01), 15)) { [weak self] in
-            guard let self else { return }
+        let interval = min(max(seconds / 8, 0.01), 15)
+        let timer = RecurringWork { [weak self] in
+            guard let self else { return nil }
             if watch.isOver(activity, isLocked: isLocked) { lockLater() }
+            return .now() + interval
         }
-        return keep(AutoLock { timer.end() })
+        return keep(AutoLock { timer.cancel() })
     }
 
     /// Locks the database when it is suspended.
@@ -128,30 +139,6 @@ private final class IdleWatch: Sendable {
             state = State(latest: activity, uptime: now, date: Date())
             return isIdle
         }
-    }
-}
-
-/// A timer that calls a function until its end.
-private final class RepeatingTimer: Sendable {
-    private let isEnded = Mutex(false)
-    private let interval: TimeInterval
-    private let react: @Sendable () -> Void
-
-    init(interval: TimeInterval, _ react: @escaping @Sendable () -> Void) {
-        (self.interval, self.react) = (interval, react)
-        wait()
-    }
-
-    private func wait() {
-        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + interval) { [weak self] in
-            guard let self, !isEnded.withLock({ $0 }) else { return }
-            react()
-            wait()
-        }
-    }
-
-    func end() {
-        isEnded.withLock { $0 = true }
     }
 }
 

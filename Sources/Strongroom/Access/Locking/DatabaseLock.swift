@@ -36,6 +36,10 @@ final class DatabaseLock: Sendable {
 
         /// True if the database is about to lock itself.
         var isLockPending = false
+
+        /// The number of times that the writer was opened again. Each counts as a commit, for observations that are
+        /// about to start: others may have changed the content.
+        var reopeningCount: UInt64 = 0
     }
 
     // Released in this order: the last connection to close must be one that can empty and remove the log.
@@ -119,6 +123,7 @@ final class DatabaseLock: Sendable {
         }
         forgetKeys()
         writer.endStopForLock()
+        endStopOfWork()
         state.withLock { $0.phase = .locked }
     }
 
@@ -145,9 +150,15 @@ final class DatabaseLock: Sendable {
         writer.configuration.keyring?.forget()
     }
 
+    /// Lets the library's own connections to the database work again. None is left when it is locked, but an unlocking
+    /// may need one.
+    private func endStopOfWork() {
+        if !writer.isSuspended { writer.passOn(isSuspended: false) }
+    }
+
     /// Lets everything go on that waits.
     private func goOn() {
-        if !writer.isSuspended { writer.passOn(isSuspended: false) }
+        endStopOfWork()
         writer.setLocked(false)
         writer.line?.release()
     }
@@ -191,6 +202,10 @@ final class DatabaseLock: Sendable {
             key?.adopt(secret)
             try db.configuration.explainingMissingLog(at: db.path) {
                 try db.reopen()
+                state.withLock { state in
+                    state.reopeningCount += 1
+                    db.connection.countCommit()
+                }
                 try db.detectingChangedKey {
                     try db.setUpUnlocked(former: state.withLock(\.keyIdentity))
                     try prepare(db)
@@ -227,6 +242,9 @@ final class DatabaseLock: Sendable {
             }
         }
     }
+
+    /// The number of transactions that have changed something.
+    var commitCount: UInt64 { state.withLock { writer.commitCount - $0.reopeningCount } }
 
     // MARK: - Closing
 

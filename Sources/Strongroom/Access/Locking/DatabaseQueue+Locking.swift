@@ -58,7 +58,8 @@ extension DatabaseQueue {
         try await Workers.shared.value { try databaseLock.unlock(with: nil) }
     }
 
-    /// Locks the database after a time without accesses. Those of observations count, too.
+    /// Locks the database after a time without accesses, and at most half a minute later. Accesses of observations
+    /// count, too.
     ///
     /// It does so each time, until the returned object is cancelled. Releasing the object does not end it. An error of
     /// the lock is passed to ``Database/logError``.

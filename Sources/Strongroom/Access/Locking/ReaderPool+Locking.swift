@@ -1,19 +1,12 @@
-import Dispatch
 import Foundation
 
 // The readers while the database is locked: no access gets one, and none is open.
 
 extension ReaderPool {
-    /// The time that accesses wait in a locked database. A number distinguishes it from former ones.
-    struct Hold {
-        let limit: TimeInterval
-        let number: Int
-    }
-
     /// A request for a reader that ends at the end of its time.
     struct LimitedWait {
         let ticket: Int
-        let hold: Hold
+        let hold: WaitLimit
     }
 
     /// Stops the readers in use, and hands out none until ``endLocking(isClosed:)``: requests wait for so many seconds,
@@ -21,16 +14,15 @@ extension ReaderPool {
     ///
     /// - returns: false if the pool is closed, or about to be.
     func beginLocking(limit seconds: TimeInterval) -> Bool {
-        let waits: [LimitedWait]? = change { state in
+        let hold = WaitLimit(seconds: seconds) { [weak self] hold, tickets in self?.refuse(tickets, hold) }
+        let tickets: [Int]? = change { state in
             guard state.turnstile.beginLocking() else { return nil }
-            state.holdNumber += 1
-            let hold = Hold(limit: seconds, number: state.holdNumber)
             state.hold = hold
             for reader in state.inUse + state.idle { reader.connection?.stopForLock() }
-            return state.turnstile.tickets.map { LimitedWait(ticket: $0, hold: hold) }
+            return state.turnstile.tickets
         }
-        guard let waits else { return false }
-        for wait in waits { limit(wait) }
+        guard let tickets else { return false }
+        hold.begin(tickets)
         return true
     }
 
@@ -57,24 +49,21 @@ extension ReaderPool {
 
     /// Hands out readers again, or refuses all requests if the database was closed while it was locked.
     func endLocking(isClosed: Bool = false) {
-        change { state in
-            state.hold = nil
+        let former = change { state in
+            defer { state.hold = nil }
             for reader in state.inUse + state.idle { reader.connection?.endStopForLock() }
             state.turnstile.endLocking(isClosed: isClosed)
+            return state.hold
         }
+        withExtendedLifetime(former) {}
     }
 
-    /// Ends a request at the end of its time, if it still waits in the same hold.
-    func limit(_ wait: LimitedWait) {
-        guard wait.hold.limit > 0 else { return refuse(wait) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + wait.hold.limit) { self.refuse(wait) }
-    }
-
-    private func refuse(_ wait: LimitedWait) {
-        let visitor = change { state in
-            state.hold?.number == wait.hold.number ? state.turnstile.withdraw(wait.ticket) : nil
+    /// Ends requests at the end of their time, if they still wait in the same hold.
+    private func refuse(_ tickets: [Int], _ hold: WaitLimit) {
+        let visitors = change { state in
+            state.hold === hold ? tickets.compactMap { state.turnstile.withdraw($0) } : []
         }
-        if case .reader(let use) = visitor { use(.failure(DatabaseError.locked)) }
+        for case .reader(let use) in visitors { use(.failure(DatabaseError.locked)) }
     }
 
     /// The number of accesses to the readers, and whether one of them runs. The number also changes when readers are

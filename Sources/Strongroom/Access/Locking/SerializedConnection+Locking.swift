@@ -10,6 +10,20 @@ extension SerializedConnection {
         handle.endStop()
     }
 
+    /// Calls `react` at each suspension, until it is removed. Returns the argument for the removal.
+    func addSuspensionReaction(_ react: @escaping @Sendable () -> Void) -> Int {
+        suspensionReactions.withLock { reactions in
+            let number = (reactions.keys.max() ?? 0) + 1
+            reactions[number] = react
+            return number
+        }
+    }
+
+    func removeSuspensionReaction(_ number: Int) {
+        let former = suspensionReactions.withLock { $0.removeValue(forKey: number) }
+        withExtendedLifetime(former) {}
+    }
+
     /// The use of the connection so far. Any thread may read it.
     var activity: Activity {
         Activity(count: handle.accessCount, isRunning: handle.isAccessed)

@@ -41,8 +41,6 @@ extension Database {
         }
         sqliteConnection = connection.sqliteConnection
         refusal = .closed
-        // For observations that are about to start: others may have changed the content.
-        connection.countCommit()
     }
 
     /// Calls the parts when the connection, which was reopened, is ready for use.

@@ -16,6 +16,7 @@ protocol LockableWriter: DatabaseWriter {
     func autoLock(on name: Notification.Name, in center: NotificationCenter) -> AutoLock
     func autoLock(onSignal number: Int32) -> AutoLock
     func add(function: DatabaseFunction)
+    func releaseMemory()
 }
 
 extension DatabaseQueue: LockableWriter {}

@@ -311,7 +311,7 @@ struct LockTests {
 
 extension LockableWriter {
     /// Blocks until a lock has begun to stop the accesses.
-    fileprivate func awaitLock() {
+    func awaitLock() {
         let end = Date().addingTimeInterval(60)
         while possibleLock?.writer.handle.handle.stops.contains(.locked) != true, Date() < end {
             Thread.sleep(forTimeInterval: 0.001)
