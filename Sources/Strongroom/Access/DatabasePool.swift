@@ -79,6 +79,7 @@ public final class DatabasePool: DatabaseWriter {
     /// Returns false if the database was locked meanwhile.
     private func closeAll(_ willClose: (Database) -> Void) throws -> Bool {
         var outcome = ReaderPool.BarrierOutcome.closed
+        var isLocked = false
         func lower() {
             if outcome == .raised { readers.lowerBarrier() }
         }
@@ -86,9 +87,9 @@ public final class DatabasePool: DatabaseWriter {
             // Closed before: nothing is left to do.
             guard outcome == .raised else { return }
             willClose(db)
-            try readers.close { try db.close() }
+            isLocked = try !readers.close { try db.close() }
         }
-        return outcome != .locked
+        return !isLocked && outcome != .locked
     }
 
     /// Interrupts the running statements of all connections.

@@ -330,13 +330,14 @@ final class ReaderPool: Sendable {
         state.withLock { ($0.idle + $0.inUse).compactMap(\.connection) }
     }
 
-    /// Closes all readers, and then runs `finish`. Called inside of a barrier.
+    /// Closes all readers, and then runs `finish`. Called inside of a barrier. Returns false, and does nothing, if the
+    /// database is about to be locked.
     ///
     /// - throws: `SQLITE_BUSY` when a statement of a reader is alive, and the error that `finish` throws. The pool
     ///   stays open.
-    func close(then finish: () throws -> Void) throws {
+    func close(then finish: () throws -> Void) throws -> Bool {
         var isClosed = false
-        state.withLock { $0.turnstile.beginClosing() }
+        guard state.withLock({ $0.turnstile.beginClosing() }) else { return false }
         defer { state.withLock { $0.turnstile.endClosing(isClosed: isClosed) } }
         while let reader = state.withLock({ $0.idle.last }) {
             try reader.connection?.sync(by: .direct) { try $0.close() }
@@ -344,6 +345,7 @@ final class ReaderPool: Sendable {
         }
         try finish()
         isClosed = true
+        return true
     }
 
     // MARK: - Under the lock

@@ -135,9 +135,11 @@ struct Turnstile<Visitor> {
         refusesArrivals = true
     }
 
-    /// Refuses the visitors of the owner, which is closing.
-    mutating func beginClosing() {
+    /// Refuses the visitors of the owner, which is closing. Returns false if a lock waits for the end of the barrier.
+    mutating func beginClosing() -> Bool {
+        guard phase != .locked else { return false }
         phase = .closing
+        return true
     }
 
     /// Refuses all later visitors, or goes on if the owner could not close.

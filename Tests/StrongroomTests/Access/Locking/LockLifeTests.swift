@@ -6,23 +6,28 @@ import Testing
 
 @Suite("The end of a locked database", .timeLimit(.minutes(2)))
 struct LockLifeTests {
-    @Test("does not wait for an unlocking if it came before the lock", arguments: LockableKind.allCases)
-    func closingBefore(kind: LockableKind) async throws {
-        let fixture = try LockFixture(kind, LockFixture.configuration(.wait(.infinity))), writer = fixture.writer
-        let held = try await HeldAccess { hold in writer.writeWithoutTransaction { _ in hold() } }
-        let close = start { #expect(throws: Never.self) { try writer.close() } }
-        let line = try #require(writer.possibleLock?.writer)
-        #expect(try await eventually { line.waiting == 1 })
-        let lock = start { do { try writer.lock() } catch {} }
-        #expect(try await eventually { line.isLocked })
-        try await held.end()
-        try await onThread {
-            close.pass()
-            lock.pass()
+    @Test(
+        "does not wait for an unlocking if it came before the lock", arguments: LockableKind.allCases,
+        [Configuration.LockedAccesses.refuse, .wait(.infinity)])
+    func closingBefore(kind: LockableKind, accesses: Configuration.LockedAccesses) async throws {
+        // The close goes on while the lock begins, in any order.
+        for _ in 0..<10 {
+            let fixture = try LockFixture(kind, LockFixture.configuration(accesses)), writer = fixture.writer
+            let held = try await HeldAccess { hold in writer.writeWithoutTransaction { _ in hold() } }
+            let close = start { #expect(throws: Never.self) { try writer.close() } }
+            let line = try #require(writer.possibleLock?.writer)
+            #expect(try await eventually { line.waiting == 1 })
+            let lock = start { do { try writer.lock() } catch {} }
+            #expect(try await eventually { line.isLocked })
+            try await held.end()
+            try await onThread {
+                close.pass()
+                lock.pass()
+            }
+            #expect(writer.health == .closed)
+            #expect(!writer.isLocked)
+            #expect(try openDescriptors(of: fixture.path) == 0)
         }
-        #expect(writer.health == .closed)
-        #expect(!writer.isLocked)
-        #expect(try openDescriptors(of: fixture.path) == 0)
     }
 
     @Test("is its release, with those of its observers", arguments: LockableKind.allCases)
