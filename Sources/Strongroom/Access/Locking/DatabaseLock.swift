@@ -70,6 +70,13 @@ final class DatabaseLock: Sendable {
         store = key.flatMap { $0.managed == nil ? nil : KeySource(sharing: $0) }
     }
 
+    deinit {
+        guard isLocked else { return }
+        // Nothing can unlock the database any more. Accesses that wait keep their connection until they get an error.
+        readers?.endLocking(isClosed: true)
+        writer.line?.release()
+    }
+
     var isLocked: Bool { state.withLock { $0.phase == .locked } }
 
     /// The time that accesses wait while the database is locked, in seconds.
@@ -177,6 +184,8 @@ final class DatabaseLock: Sendable {
                 case .closed: throw DatabaseError.closed
                 case .locked: break
                 }
+                // Opening takes locks.
+                if writer.isSuspended { throw DatabaseError.suspended }
                 guard let secret = given ?? store else { throw DatabaseError.needsKey }
                 try reopen(with: secret)
                 begin()

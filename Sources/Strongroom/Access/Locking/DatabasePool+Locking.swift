@@ -34,7 +34,8 @@ extension DatabasePool {
     ///
     /// - parameter key: the key.
     /// - throws: `SQLITE_NOTADB` with the reason `wrongKey` and the other errors of opening: the database stays locked.
-    ///   `SQLITE_MISUSE` with the reason `notLocked` if it is not locked.
+    ///   `SQLITE_MISUSE` with the reason `notLocked` if it is not locked; `SQLITE_ABORT` with the reason
+    ///   `suspended` while it is suspended.
     public func unlock(with key: DatabaseKey) throws {
         try databaseLock.unlock(with: key.source)
     }
