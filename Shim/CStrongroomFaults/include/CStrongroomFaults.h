@@ -186,6 +186,10 @@ void strongroom_faults_before_deriving(void (*act)(void *context), void *context
 /// if the platform doesn't show them.
 int64_t strongroom_faults_derivations(double *seconds);
 
+/// From now on, scrypt has the cost 16 in this process, whatever the slot says: for tests that change and open slots
+/// hundreds of times. Other programs can't open such slots.
+void strongroom_faults_cheapen_derivations(bool cheapen);
+
 /// Returns the number of rounds of PBKDF2 that this thread has computed. Negative if the platform doesn't show them.
 int64_t strongroom_faults_pbkdf2_rounds(void);
 

@@ -21,6 +21,8 @@ struct KeySlotKillTests {
         "that is killed keeps all secrets or has all new ones, and keeps every row", .timeLimit(.minutes(10)),
         arguments: KeySlotChange.allCases)
     func kill(_ change: KeySlotChange) async throws {
+        strongroom_faults_cheapen_derivations(true)
+        defer { strongroom_faults_cheapen_derivations(false) }
         try change.prepare(model)
         let count = try countOperations(change)
         #expect(count > 3)
@@ -31,6 +33,7 @@ struct KeySlotKillTests {
             try FileManager.default.copyItem(atPath: model, toPath: copy)
             await #expect(processExitsWith: .signal(SIGKILL), "\(change) before operation \(operation)") {
                 [copy = copy as String, name = change.rawValue as String, operation = operation as Int64] in
+                strongroom_faults_cheapen_derivations(true)
                 strongroom_faults_kill_after(operation)
                 try KeySlotChange(rawValue: name)!.run(copy)
             }
@@ -50,6 +53,8 @@ struct KeySlotKillTests {
         "in which a file fails keeps all secrets or has all new ones, and keeps every row",
         .timeLimit(.minutes(10)), arguments: KeySlotChange.allCases, [false, true])
     func fault(_ change: KeySlotChange, isLasting: Bool) async throws {
+        strongroom_faults_cheapen_derivations(true)
+        defer { strongroom_faults_cheapen_derivations(false) }
         try change.prepare(model)
         let count = try countOperations(change)
         // In a process of its own: all of its files fail.
@@ -83,6 +88,7 @@ private struct KeySlotFaults {
     let isLasting: Bool
 
     func run(_ count: Int64) throws {
+        strongroom_faults_cheapen_derivations(true)
         let operations = KeySlotKillTests.sample(count)
         var failed = 0
         for operation in operations {

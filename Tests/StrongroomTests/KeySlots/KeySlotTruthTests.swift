@@ -152,6 +152,8 @@ struct KeySlotTruthTests {
         .timeLimit(.minutes(5)),
         arguments: [false, true], ["wal", "delete"])
     func changedMeanwhile(hadSlots: Bool, journalMode: String) throws {
+        strongroom_faults_cheapen_derivations(true)
+        defer { strongroom_faults_cheapen_derivations(false) }
         strongroom_faults_install()
         let model = folder.path("model")
         try makePlain(model)
@@ -187,6 +189,8 @@ struct KeySlotTruthTests {
         .timeLimit(.minutes(5)),
         arguments: [false, true], Opening.allCases)
     func openedMeanwhile(hadSlots: Bool, opening: Opening) throws {
+        strongroom_faults_cheapen_derivations(true)
+        defer { strongroom_faults_cheapen_derivations(false) }
         strongroom_faults_install()
         let model = folder.path("model")
         try makePlain(model)

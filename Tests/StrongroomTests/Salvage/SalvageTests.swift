@@ -178,10 +178,14 @@ struct ClearSalvageTests {
         #expect(report.tables.first { $0.name == "author" }?.saved == 400)
     }
 
+    /// `STRONGROOM_FUZZ_CASES` says how many; `scripts/campaign files` does it at length.
+    private static let mutated =
+        ProcessInfo.processInfo.environment["STRONGROOM_FUZZ_CASES"].flatMap(UInt64.init) ?? (Form.isWhole ? 1000 : 200)
+
     @Test("ends after any change of bytes")
     func mutations() throws {
         let model = [UInt8](try Self.model.get()), folder = try TemporaryFolder()
-        for seed in 0..<(Form.isWhole ? 4000 : 200) as Range<UInt64> {
+        for seed in 0..<Self.mutated {
             var random = SeededGenerator(seed: seed), bytes = model
             for _ in 0..<Int.random(in: 1...30, using: &random) {
                 // Headers of pages and their cells are worth more than content.

@@ -93,6 +93,8 @@ struct CopyPublicationTests {
         "and is killed leads to a whole database, and the next copy undoes or finishes it",
         .enabled(if: strongroom_faults_operations() >= 0), .timeLimit(.minutes(10)), arguments: Self.pairs)
     func killed(_ pair: (Kind, Kind)) async throws {
+        strongroom_faults_cheapen_derivations(true)
+        defer { strongroom_faults_cheapen_derivations(false) }
         let model = folder.path("model")
         try prepare(model, pair.0, pair.1)
         let count = try count(model)
@@ -103,6 +105,7 @@ struct CopyPublicationTests {
                 try FileManager.default.copyItem(atPath: model, toPath: path)
                 await #expect(processExitsWith: .signal(SIGKILL)) {
                     [path = path as String, operation = operation as Int64] in
+                    strongroom_faults_cheapen_derivations(true)
                     strongroom_faults_kill_after(operation)
                     try Self.publish(path)
                 }

@@ -48,6 +48,8 @@ struct KilledRestoreTests {
         "leaves the former database or the restored one, as a whole, and the next opening finishes",
         .timeLimit(.minutes(10)), arguments: RestoredKind.pairs)
     func killed(_ kinds: (RestoredKind, RestoredKind)) async throws {
+        strongroom_faults_cheapen_derivations(true)
+        defer { strongroom_faults_cheapen_derivations(false) }
         // A check changes no step of the replacement: pairs of two kinds have one, others don't.
         let checks = kinds.0 != kinds.1
         let operations = try prepare(kinds, checks: checks)
@@ -57,6 +59,7 @@ struct KilledRestoreTests {
             try FileManager.default.copyItem(atPath: folder.path("model"), toPath: path)
             await #expect(processExitsWith: .signal(SIGKILL)) {
                 [path = path as String, operation = operation as Int64, checks = checks as Bool] in
+                strongroom_faults_cheapen_derivations(true)
                 strongroom_faults_kill_after(operation)
                 try Self.restore(path, checks: checks)
             }
@@ -74,12 +77,15 @@ struct KilledRestoreTests {
             (RestoredKind.log, RestoredKind.log), (.slots, .header), (.header, .slots),
         ])
     func again(_ kinds: (RestoredKind, RestoredKind)) async throws {
+        strongroom_faults_cheapen_derivations(true)
+        defer { strongroom_faults_cheapen_derivations(false) }
         let operations = try prepare(kinds, checks: false)
         for operation in Form.every(8, of: operations, "changes of files before the next restore") {
             let path = folder.path("\(operation)")
             try FileManager.default.copyItem(atPath: folder.path("model"), toPath: path)
             await #expect(processExitsWith: .signal(SIGKILL)) {
                 [path = path as String, operation = operation as Int64] in
+                strongroom_faults_cheapen_derivations(true)
                 strongroom_faults_kill_after(operation)
                 try Self.restore(path, checks: false)
             }
@@ -122,10 +128,13 @@ struct KilledRestoreTests {
             (RestoredKind.log, RestoredKind.slots), (.slots, .log), (.header, .plain), (.plain, .header),
         ], [true, false])
     func fault(_ kinds: (RestoredKind, RestoredKind), isLasting: Bool) async throws {
+        strongroom_faults_cheapen_derivations(true)
+        defer { strongroom_faults_cheapen_derivations(false) }
         let operations = try prepare(kinds, checks: true)
         // In a process of its own: all of its files fail.
         await #expect(processExitsWith: .success) {
             [root = folder.path as String, count = operations.count as Int, isLasting = isLasting as Bool] in
+            strongroom_faults_cheapen_derivations(true)
             for operation in Form.every(4, of: 0..<Int64(count), "failing changes of files in a restore") {
                 let path = root + "/\(operation)"
                 try FileManager.default.copyItem(atPath: root + "/model", toPath: path)

@@ -13,7 +13,9 @@ struct RandomProgramTests {
         "Results, contents, events, ends of transactions and last values are those of plain C",
         arguments: [WriterKind.queue, .pool])
     func programs(_ kind: WriterKind) throws {
-        for seed in Self.seeds {
+        // Queues and pools take turns. A single program runs in both.
+        let isEven = kind == .queue
+        for (index, seed) in Self.seeds.enumerated() where Self.seeds.count == 1 || index.isMultiple(of: 2) == isEven {
             let run = try RandomRun(kind, seed: UInt64(seed))
             try run.run(steps: 60)
             if run.failed {
