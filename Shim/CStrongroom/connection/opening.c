@@ -12,7 +12,9 @@ static char *with_vfs(const char *uri, const char *vfs) {
     return sqlite3_mprintf("%.*s&vfs=%s%s", length, uri, vfs, uri + length);
 }
 
-static int open_database(strongroom_connection *connection, const char *path, int flags, const char *vfs) {
+static int open_database(
+    strongroom_connection *connection, sqlite3 **db, const char *path, int flags, const char *vfs)
+{
     const char *ours = NULL;
     int code = strongroom_vfs(vfs, &ours);
     if (code != SQLITE_OK) return code;
@@ -20,10 +22,31 @@ static int open_database(strongroom_connection *connection, const char *path, in
     char *name = vfs && ours ? with_vfs(path, ours) : sqlite3_mprintf("%s", path);
     if (!name) return SQLITE_NOMEM;
     strongroom_set_opening(connection);
-    code = sqlite3_open_v2(name, &connection->db, flags, ours);
+    code = sqlite3_open_v2(name, db, flags, ours);
     strongroom_set_opening(NULL);
     sqlite3_free(name);
     return code;
+}
+
+/// Opens the database, with the progress handler of the connection. `*db` is only set on SQLITE_OK.
+static int open_ready(
+    strongroom_connection *connection, sqlite3 **db, const char *path, int flags, const char *vfs, char **message)
+{
+    sqlite3 *opened = NULL;
+    int code = open_database(connection, &opened, path, flags, vfs);
+    if (code != SQLITE_OK) {
+        // A failed open returns a connection, too, which has the error.
+        if (opened != NULL) {
+            *message = sqlite3_mprintf("%s", sqlite3_errmsg(opened));
+            code = sqlite3_extended_errcode(opened);
+        }
+        sqlite3_close_v2(opened);
+        return code;
+    }
+    sqlite3_extended_result_codes(opened, 1);
+    sqlite3_progress_handler(opened, 1000, strongroom_progress_stops, connection);
+    *db = opened;
+    return SQLITE_OK;
 }
 
 int strongroom_connection_open(
@@ -33,22 +56,16 @@ int strongroom_connection_open(
     *message = NULL;
     strongroom_connection *connection = calloc(1, sizeof *connection);
     if (connection == NULL) return SQLITE_NOMEM;
-    int code = open_database(connection, path, flags, vfs);
+    sqlite3 *db = NULL;
+    int code = open_ready(connection, &db, path, flags, vfs, message);
     if (code != SQLITE_OK) {
-        // A failed open returns a connection, too, which has the error.
-        if (connection->db != NULL) {
-            *message = sqlite3_mprintf("%s", sqlite3_errmsg(connection->db));
-            code = sqlite3_extended_errcode(connection->db);
-        }
-        sqlite3_close_v2(connection->db);
         free(connection);
         return code;
     }
     pthread_mutex_init(&connection->lock, NULL);
     pthread_mutex_init(&connection->last, NULL);
     connection->reach = STRONGROOM_REACH_ALL;
-    sqlite3_extended_result_codes(connection->db, 1);
-    sqlite3_progress_handler(connection->db, 1000, strongroom_progress_stops, connection);
+    connection->db = db;
     *out = connection;
     return SQLITE_OK;
 }
@@ -60,6 +77,17 @@ static sqlite3 *exchange_db(strongroom_connection *connection, sqlite3 *db, bool
     connection->zombie = zombie;
     pthread_mutex_unlock(&connection->lock);
     return former;
+}
+
+int strongroom_connection_reopen(
+    strongroom_connection *connection, const char *path, int flags, const char *vfs, char **message)
+{
+    *message = NULL;
+    connection->is_set_up = connection->is_exclusive = connection->unfreeable = false;
+    sqlite3 *db = NULL;
+    int code = open_ready(connection, &db, path, flags, vfs, message);
+    if (code == SQLITE_OK) exchange_db(connection, db, false);
+    return code;
 }
 
 /// Closes the files of a connection that can't be freed. Returns SQLITE_BUSY, and does nothing, if a statement or a

@@ -18,14 +18,8 @@ static void clear(strongroom_connection *connection, uint32_t stops) {
     __atomic_fetch_and(&connection->stops, ~stops, __ATOMIC_SEQ_CST);
 }
 
-/// Also true while a function of the program runs that must not use the connection.
-static bool is_accessed(strongroom_connection *connection) {
-    return __atomic_load_n(&connection->owner, __ATOMIC_SEQ_CST) != 0
-        || __atomic_load_n(&connection->barred_in, __ATOMIC_SEQ_CST) != NULL;
-}
-
 static bool is_reached(strongroom_connection *connection, uint32_t stop) {
-    return is_accessed(connection) && (__atomic_load_n(&connection->reach, __ATOMIC_SEQ_CST) & stop) != 0;
+    return strongroom_is_accessed(connection) && (__atomic_load_n(&connection->reach, __ATOMIC_SEQ_CST) & stop) != 0;
 }
 
 /// Interrupts SQLite. The progress handler would suffice, unless the program has replaced it.
@@ -41,7 +35,7 @@ static void tell_sqlite(strongroom_connection *connection, uint32_t stop) {
 }
 
 void strongroom_connection_interrupt(strongroom_connection *connection) {
-    if (!is_accessed(connection)) return;
+    if (!strongroom_is_accessed(connection)) return;
     set(connection, STRONGROOM_INTERRUPTED);
     tell_sqlite(connection, STRONGROOM_INTERRUPTED);
 }
@@ -53,6 +47,15 @@ void strongroom_connection_suspend(strongroom_connection *connection, bool inter
 
 void strongroom_connection_resume(strongroom_connection *connection) {
     clear(connection, STRONGROOM_SUSPENDED);
+}
+
+void strongroom_connection_lock(strongroom_connection *connection) {
+    set(connection, STRONGROOM_LOCKED);
+    tell_sqlite(connection, STRONGROOM_LOCKED);
+}
+
+void strongroom_connection_end_lock(strongroom_connection *connection) {
+    clear(connection, STRONGROOM_LOCKED);
 }
 
 void strongroom_connection_cancel(strongroom_connection *connection) {

@@ -15,6 +15,7 @@ void strongroom_connection_collect(strongroom_connection *connection);
 /// Gives the calling thread access. Returns the former owner, the argument for `strongroom_exit`.
 static inline uintptr_t strongroom_enter(strongroom_connection *connection) {
     uintptr_t former = strongroom_own(connection);
+    strongroom_count_access(connection);
     if (strongroom_has_orphans(connection)) strongroom_connection_collect(connection);
     if (strongroom_stops(connection) != 0) strongroom_forget_interruption(connection);
     return former;

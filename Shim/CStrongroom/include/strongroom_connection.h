@@ -56,6 +56,7 @@ typedef struct strongroom_connection {
     /// The most recent wait for a lock was ended by a stop, which may be over.
     bool wait_was_stopped;
     uint64_t commits;         ///< Transactions that changed something, counted once they are on disk. Atomic.
+    uint64_t accesses;        ///< How often a thread got access. Atomic; written by the thread that has access.
     bool has_created;         ///< There was no file of the main database before it was opened.
     bool is_set_up;           ///< False while the program's set-up function runs.
     uintptr_t group;          ///< What the connections of one pool have in common.
@@ -143,6 +144,24 @@ static inline bool strongroom_is_leaving(const strongroom_connection *connection
 }
 
 // MARK: Access
+
+/// Counts an access of the calling thread, which has it.
+static inline void strongroom_count_access(strongroom_connection *connection) {
+    uint64_t count = __atomic_load_n(&connection->accesses, __ATOMIC_RELAXED);
+    __atomic_store_n(&connection->accesses, count + 1, __ATOMIC_RELAXED);
+}
+
+/// Returns how often a thread got access. Safe to call from any thread.
+static inline uint64_t strongroom_accesses(const strongroom_connection *connection) {
+    return __atomic_load_n(&connection->accesses, __ATOMIC_RELAXED);
+}
+
+/// Returns true if a thread has access, or had it before a function of the program that must not use the connection.
+/// Safe to call from any thread.
+static inline bool strongroom_is_accessed(const strongroom_connection *connection) {
+    return __atomic_load_n(&connection->owner, __ATOMIC_SEQ_CST) != 0
+        || __atomic_load_n(&connection->barred_in, __ATOMIC_SEQ_CST) != NULL;
+}
 
 /// Returns a number that distinguishes the calling thread from all other running threads.
 static inline uintptr_t strongroom_thread(void) {

@@ -19,6 +19,11 @@ bool strongroom_connection_is_closed(strongroom_connection *connection);
 /// Closes the connection even if statements are alive: SQLite frees it when its last statement is finalized.
 void strongroom_connection_abandon(strongroom_connection *connection);
 
+/// Opens a connection again that was closed, and gives it the same functions. `db` stays NULL unless the result is
+/// SQLITE_OK. The calling thread has access.
+int strongroom_connection_reopen(
+    strongroom_connection *connection, const char *path, int flags, const char *vfs, char **message);
+
 /// Reads the schema for the first time after a key was set, when SQLCipher derives and copies the key. If an
 /// allocation fails there, SQLCipher frees a secret twice when it closes the database. After SQLITE_NOMEM, close or
 /// abandon the connection; no other precaution is necessary.

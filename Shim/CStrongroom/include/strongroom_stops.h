@@ -11,15 +11,16 @@ enum {
     STRONGROOM_CANCELLED = 2,    ///< The task of the access was cancelled.
     STRONGROOM_INTERRUPTED = 4,  ///< What ran when sqlite3_interrupt would have been called.
     STRONGROOM_UNDONE = 8,       ///< A suspension has rolled back a transaction between two accesses.
+    STRONGROOM_LOCKED = 16,      ///< The database is being locked: its accesses end, and then its connections close.
 };
 
 /// Values of `reach`. The low byte contains the stops that end statements and their file operations, the next one
 /// those that end waits for locks.
 enum {
-    STRONGROOM_REACH_ALL = 0x0707,          ///< The user's block.
+    STRONGROOM_REACH_ALL = 0x1717,          ///< The user's block.
     /// Observers of a transaction: they must not hold a lock of a suspended database.
-    STRONGROOM_REACH_NOTIFIED = 0x0101,
-    STRONGROOM_REACH_WAITS = 0x0700,        ///< Compiling, BEGIN and COMMIT: done or not done, and never halfway.
+    STRONGROOM_REACH_NOTIFIED = 0x1111,
+    STRONGROOM_REACH_WAITS = 0x1700,        ///< Compiling, BEGIN and COMMIT: done or not done, and never halfway.
     STRONGROOM_REACH_CLOSING = 0x0100,      ///< Closing: a suspended database leaves its log where it is.
     STRONGROOM_REACH_NOTHING = 0,           ///< Undoing.
 };
@@ -48,6 +49,11 @@ void strongroom_forget_interruption(strongroom_connection *connection);
 /// interrupted even if it holds none.
 void strongroom_connection_suspend(strongroom_connection *connection, bool interrupts);
 void strongroom_connection_resume(strongroom_connection *connection);
+
+/// Stops the running access and those that come, until the connection is closed or the call for the end. Safe to call
+/// from any thread.
+void strongroom_connection_lock(strongroom_connection *connection);
+void strongroom_connection_end_lock(strongroom_connection *connection);
 
 /// Stops the running access until it has ended. The caller ensures that the access is still the intended one.
 void strongroom_connection_cancel(strongroom_connection *connection);

@@ -1,15 +1,24 @@
 import Dispatch
+import Foundation
 
 /// The accesses to a connection, one after the other, in order of arrival.
 ///
 /// An access that blocks runs on its own thread. When it must wait, the access before it hands the line over to that
 /// thread directly. Other accesses run on a thread of ``Workers``, which goes on with those that follow.
+///
+/// While the line is held for a locked database, accesses wait for a limited time. Then they run past the line. Those
+/// that don't need the database to be open do so immediately.
 final class AccessLine: Sendable {
     typealias Work = @Sendable () -> Void
 
     private enum Visitor {
-        case thread(Handover<Void>)
+        /// A thread that waits. It gets true if it has the line.
+        case thread(Handover<Bool>, waitsInHolds: Bool)
         case work(DispatchQoS.QoSClass, Work)
+
+        var passesHolds: Bool {
+            if case .thread(_, waitsInHolds: false) = self { true } else { false }
+        }
     }
 
     /// The figures that count the waits. Nil for none.
@@ -18,6 +27,9 @@ final class AccessLine: Sendable {
     private struct State {
         var isTaken = false
         var line = Line<Visitor>()
+
+        /// The time that accesses wait while the line is held. Nil while it is not.
+        var hold: WaitLimit?
 
         /// Releases the line, or returns the next visitor, which has it now.
         mutating func next() -> Visitor? {
@@ -39,9 +51,11 @@ final class AccessLine: Sendable {
     var waiting: Int { state.withLock(\.line.count) }
 
     /// Runs `work` on the calling thread, after the accesses that came before.
-    func sync<T>(_ work: () throws -> T) rethrows -> T {
-        enter()
-        defer { leave() }
+    ///
+    /// - parameter waitsInHolds: false to run past the line while it is held.
+    func sync<T>(waitsInHolds: Bool = true, _ work: () throws -> T) rethrows -> T {
+        let hasLine = enter(waitsInHolds)
+        defer { if hasLine { leave() } }
         return try work()
     }
 
@@ -50,28 +64,43 @@ final class AccessLine: Sendable {
     /// - parameter priority: the priority of a task. That of the configuration applies if it is the default.
     func async(priority: TaskPriority = .medium, _ work: @escaping Work) {
         let qos = priority == .medium ? qos : DispatchQoS.QoSClass(priority)
+        var wait: (ticket: Int, hold: WaitLimit)?
         let isFree = state.withLock { state in
-            if state.isTaken { _ = state.line.append(.work(qos, measured(work))) }
+            if state.isTaken {
+                let ticket = state.line.append(.work(qos, measured(work)))
+                wait = state.hold.map { (ticket, $0) }
+            }
             defer { state.isTaken = true }
             return !state.isTaken
         }
         if isFree { begin(qos, work) }
+        if let wait { wait.hold.begin([wait.ticket]) }
     }
 
-    private func enter() {
-        let turn: Handover<Void>? = state.withLock { state in
+    /// Returns true if the calling thread has the line. Otherwise it runs past the line.
+    private func enter(_ waitsInHolds: Bool) -> Bool {
+        var wait: (ticket: Int, hold: WaitLimit)?
+        var hasLine = true
+        let turn: Handover<Bool>? = state.withLock { state in
             guard state.isTaken else {
                 state.isTaken = true
                 return nil
             }
-            let turn = Handover<Void>()
-            _ = state.line.append(.thread(turn))
+            if !waitsInHolds, state.hold != nil {
+                hasLine = false
+                return nil
+            }
+            let turn = Handover<Bool>()
+            let ticket = state.line.append(.thread(turn, waitsInHolds: waitsInHolds))
+            wait = state.hold.map { (ticket, $0) }
             return turn
         }
-        guard let turn else { return }
+        guard let turn else { return hasLine }
+        if let wait { wait.hold.begin([wait.ticket]) }
         let start = tally == nil ? 0 : Tally.now
-        turn.take {}
+        let isInTurn = turn.take {}
         tally?.didWait(.write, since: start)
+        return isInTurn
     }
 
     /// Returns work that has to wait from now on.
@@ -84,9 +113,56 @@ final class AccessLine: Sendable {
         }
     }
 
+    // MARK: - Holding
+
+    /// Takes the line before all accesses that wait. Until ``release()``, they and those that come wait for so many
+    /// seconds, and then run past the line.
+    ///
+    /// - returns: a function that waits for the end of the running access.
+    func hold(limit seconds: TimeInterval) -> () -> Void {
+        let hold = WaitLimit(seconds: seconds) { [weak self] hold, tickets in self?.pass(tickets, hold) }
+        let (turn, waiting, passing) = state.withLock { state -> (Handover<Bool>?, [Int], [Int]) in
+            state.hold = hold
+            let passing = state.line.tickets(where: \.passesHolds)
+            let waiting = state.line.tickets { !$0.passesHolds }
+            guard state.isTaken else {
+                state.isTaken = true
+                return (nil, waiting, passing)
+            }
+            let turn = Handover<Bool>()
+            state.line.prepend(.thread(turn, waitsInHolds: true))
+            return (turn, waiting, passing)
+        }
+        pass(passing, hold)
+        hold.begin(waiting)
+        return { _ = turn?.take {} }
+    }
+
+    /// Ends the hold. The accesses that wait go on in their order.
+    func release() {
+        let former = state.withLock { $0.hold.take() }
+        withExtendedLifetime(former) {}
+        leave()
+    }
+
+    /// Lets accesses run past the line, if they still wait in the same hold.
+    private func pass(_ tickets: [Int], _ hold: WaitLimit) {
+        let visitors = state.withLock { state in
+            state.hold === hold ? tickets.compactMap { state.line.remove($0) } : []
+        }
+        for visitor in visitors {
+            switch visitor {
+            case .thread(let turn, _): turn.put(false)
+            case .work(let qos, let work): Workers.shared.run(qos: qos, work)
+            }
+        }
+    }
+
+    // MARK: - Turns
+
     private func leave() {
         switch state.withLock({ $0.next() }) {
-        case .thread(let turn): turn.put(())
+        case .thread(let turn, _): turn.put(true)
         case .work(let qos, let work): begin(qos, work)
         case nil: break
         }
@@ -101,7 +177,7 @@ final class AccessLine: Sendable {
         first()
         while let visitor = state.withLock({ $0.next() }) {
             switch visitor {
-            case .thread(let turn): return turn.put(())
+            case .thread(let turn, _): return turn.put(true)
             case .work(qos, let work): work()
             case .work(let other, let work): return begin(other, work)
             }

@@ -3,27 +3,35 @@
 extension DatabaseQueue {
     /// Adds an SQL function, or replaces the function with that name and number of arguments.
     public func add(function: DatabaseFunction) {
-        writer.reentrantSync { $0.add(function: function) }
+        setUpConnection(.function(function)) { $0.add(function: function) }
     }
 
     /// Removes an SQL function.
     public func remove(function: DatabaseFunction) {
-        writer.reentrantSync { $0.remove(function: function) }
+        setUpConnection(.function(function)) { $0.remove(function: function) }
     }
 
     /// Adds a collation, or replaces the collation with that name.
     public func add(collation: DatabaseCollation) {
-        writer.reentrantSync { $0.add(collation: collation) }
+        setUpConnection(.collation(collation.name.lowercased())) { $0.add(collation: collation) }
     }
 
     /// Removes a collation.
     public func remove(collation: DatabaseCollation) {
-        writer.reentrantSync { $0.remove(collation: collation) }
+        setUpConnection(.collation(collation.name.lowercased())) { $0.remove(collation: collation) }
     }
 
     /// Adds a tokenizer, or replaces the tokenizer with that name in tables that are opened from now on.
     public func add(tokenizer: (some FTS5CustomTokenizer).Type) {
-        writer.reentrantSync { $0.add(tokenizer: tokenizer) }
+        setUpConnection(.tokenizer(tokenizer.name.lowercased())) { $0.add(tokenizer: tokenizer) }
+    }
+
+    private func setUpConnection(
+        _ subject: ConnectionSetups.Subject, _ setup: @escaping @Sendable (Database) -> Void
+    ) {
+        let former = setups.withLock { $0.add(subject, setup) }
+        withExtendedLifetime(former) {}
+        writer.reentrantSync(by: .inLineUnlessLocked, setup)
     }
 }
 
@@ -64,7 +72,8 @@ extension DatabasePool {
         _ subject: ConnectionSetups.Subject, _ setup: @escaping @Sendable (Database) -> Void
     ) {
         readers.addSetup(subject, setup)
-        unsafeReentrantWrite(setup)
+        if readers.isAccessed { return unsafeReentrantWrite(setup) }
+        writer.reentrantSync(by: .inLineUnlessLocked, setup)
     }
 }
 

@@ -71,11 +71,12 @@ extension DatabasePool {
     }
 
     private static func runBarrier<T>(_ job: AccessJob<T>, _ readers: ReaderPool, _ writer: SerializedConnection) {
-        switch readers.raiseBarrier(withdrawal: job.onWithdrawal) {
+        let outcome = readers.raiseBarrier(withdrawal: job.onWithdrawal)
+        switch outcome {
         case .withdrawn:
             break
-        case .closed:
-            job.fail(DatabaseError.closed)
+        case .closed, .locked:
+            outcome.refusal.map(job.fail)
         case .raised:
             let performed = writer.sync(by: .inTurn, job.perform)
             readers.lowerBarrier()
@@ -89,8 +90,8 @@ extension DatabasePool {
     ) {
         let (readers, writer, updates) = (readers, writer, tracing.later(.barrier, updates))
         writer.later {
-            guard readers.raiseBarrier() == .raised else {
-                return Workers.shared.run { updates(.failure(DatabaseError.closed)) }
+            if let refusal = readers.raiseBarrier().refusal {
+                return Workers.shared.run { updates(.failure(refusal)) }
             }
             writer.sync(by: .inTurn) { updates(.success($0)) }
             readers.lowerBarrier()

@@ -16,6 +16,7 @@ public final class DatabasePool: DatabaseWriter {
     let label: String
     let externalChanges: ExternalChanges?
     let tracing: AccessTracing
+    let databaseLock: DatabaseLock
 
     /// The busy timeout of the writer if the configuration has none, in milliseconds.
     ///
@@ -48,10 +49,7 @@ public final class DatabasePool: DatabaseWriter {
                 label: label + ".writer",
                 target: TargetQueue(configuration.writerTargetQueue) ?? target,
                 minimumBusyTimeout: Self.minimumBusyTimeout,
-                prepare: {
-                    try $0.setUpJournal(requiresWAL: true)
-                    try $0.openLog()
-                })
+                prepare: Self.prepareWriter)
         }
         self.path = path
         self.label = label
@@ -59,6 +57,12 @@ public final class DatabasePool: DatabaseWriter {
         readers = ReaderPool(path: path, label: label, configuration: writer.configuration.readOnly, target: target)
         tracing = AccessTracing(tracer: configuration.accessTracer, database: label)
         externalChanges = try ExternalChanges(of: writer)
+        databaseLock = DatabaseLock(writer, readers, externalChanges, prepare: Self.prepareWriter)
+    }
+
+    private static func prepareWriter(_ db: Database) throws {
+        try db.setUpJournal(requiresWAL: true)
+        try db.openLog()
     }
 
     /// Closes the writer and all readers, after the accesses that came before.
@@ -68,21 +72,24 @@ public final class DatabasePool: DatabaseWriter {
     }
 
     func close(calling willClose: (Database) -> Void) throws {
-        try DeferredReleases.after { try closeAll(willClose) }
+        while try !databaseLock.closeIfLocked() && !DeferredReleases.after({ try closeAll(willClose) }) {}
         externalChanges?.stop()
     }
 
-    private func closeAll(_ willClose: (Database) -> Void) throws {
+    /// Returns false if the database was locked meanwhile.
+    private func closeAll(_ willClose: (Database) -> Void) throws -> Bool {
         var outcome = ReaderPool.BarrierOutcome.closed
+        var isLocked = false
         func lower() {
             if outcome == .raised { readers.lowerBarrier() }
         }
-        try writer.sync(between: { outcome = readers.raiseBarrier() }, and: lower) { db in
+        try writer.sync(by: .inLineUnlessLocked, between: { outcome = readers.raiseBarrier() }, and: lower) { db in
             // Closed before: nothing is left to do.
             guard outcome == .raised else { return }
             willClose(db)
-            try readers.close { try db.close() }
+            isLocked = try !readers.close { try db.close() }
         }
+        return !isLocked && outcome != .locked
     }
 
     /// Interrupts the running statements of all connections.
@@ -117,7 +124,7 @@ extension DatabasePool {
     /// Closes the readers, unless ``Configuration/persistentReadOnlyConnections`` is set. Blocks until it is done.
     public func releaseMemory() {
         if readers.isAccessed { reentrancyError("a reader of \(path)") }
-        writer.sync { $0.releaseMemory() }
+        writer.sync(by: .inLineUnlessLocked) { $0.releaseMemory() }
         // A closed pool has no readers.
         guard readers.raiseBarrier() == .raised else { return }
         readers.lowerBarrier()
@@ -150,12 +157,16 @@ extension DatabasePool {
                 Make the snapshot before or after the transaction, from writeWithoutTransaction.
                 """)
         }
-        return try DatabaseSnapshot(
-            path: path,
-            label: "\(label).snapshot.\(readers.nextSnapshotNumber())",
-            configuration: configuration.readOnly,
-            target: readers.target,
-            setup: readers.setUpFully)
+        return try databaseLock.duringWork {
+            let snapshot = try DatabaseSnapshot(
+                path: path,
+                label: "\(label).snapshot.\(readers.nextSnapshotNumber())",
+                configuration: configuration.readOnly,
+                target: readers.target,
+                setup: readers.setUpFully)
+            databaseLock.add(snapshot.reader)
+            return snapshot
+        }
     }
 }
 

@@ -10,6 +10,10 @@ public final class DatabaseQueue: DatabaseWriter {
     let writer: SerializedConnection
     let externalChanges: ExternalChanges?
     let tracing: AccessTracing
+    let databaseLock: DatabaseLock
+
+    /// The functions, collations and tokenizers that the connection gets again when it is unlocked.
+    let setups: Mutex<ConnectionSetups>
 
     /// The configuration of the connection.
     public var configuration: Configuration { writer.configuration }
@@ -43,6 +47,13 @@ public final class DatabaseQueue: DatabaseWriter {
         tracing = AccessTracing(
             tracer: configuration.accessTracer, database: configuration.label ?? "Strongroom.DatabaseQueue")
         externalChanges = try ExternalChanges(of: writer)
+        let setups = Mutex(ConnectionSetups())
+        self.setups = setups
+        databaseLock = DatabaseLock(writer, nil, externalChanges) { db in
+            try db.setUpJournal(requiresWAL: false)
+            let all = setups.withLock { $0.missing(since: 0) }
+            for setup in all { try setup(db) }
+        }
     }
 
     /// Closes the connection, after the accesses that came before.
@@ -51,13 +62,17 @@ public final class DatabaseQueue: DatabaseWriter {
     }
 
     func close(calling willClose: (Database) -> Void) throws {
-        try DeferredReleases.after {
-            try writer.sync { db in
-                if db.sqliteConnection != nil { willClose(db) }
-                try db.close()
-            }
-        }
+        while try !databaseLock.closeIfLocked() && !DeferredReleases.after({ try closeConnection(willClose) }) {}
         externalChanges?.stop()
+    }
+
+    /// Returns false if the database was locked meanwhile.
+    private func closeConnection(_ willClose: (Database) -> Void) throws -> Bool {
+        try writer.sync(by: .inLineUnlessLocked) { db in
+            if db.sqliteConnection != nil { willClose(db) }
+            try db.close()
+            return !writer.isLocked
+        }
     }
 
     /// Interrupts the running statement.
@@ -67,7 +82,7 @@ public final class DatabaseQueue: DatabaseWriter {
 
     /// Releases memory that the connection doesn't need, after the accesses that came before.
     public func releaseMemory() {
-        writer.sync { $0.releaseMemory() }
+        writer.sync(by: .inLineUnlessLocked) { $0.releaseMemory() }
     }
 
     /// Suspends the connection: it takes no lock that keeps others out.

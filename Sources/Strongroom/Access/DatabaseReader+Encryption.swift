@@ -14,7 +14,7 @@ extension DatabaseReader {
         // A connection of SQLCipher reports further errors after a bad page: the check of a file uses a connection of
         // its own.
         guard try read({ $0.isFileStored }) else { return try read { try $0.integrityReport() } }
-        return try Database.integrityReport(path: path, configuration: configuration)
+        return try duringWork { try Database.integrityReport(path: path, configuration: configuration) }
     }
 
     /// Suspends the task instead of blocking the thread.
@@ -26,8 +26,11 @@ extension DatabaseReader {
         return try await awaitAccess({ try $0.wholeReport() }) { job in
             Workers.shared.run(qos: DispatchQoS.QoSClass(job.priority)) {
                 do {
-                    let database = try Database.forIntegrityCheck(path: path, configuration: configuration)
-                    try database.withSoleAccess { job.perform(on: $0) }?.wake()
+                    let performed = try self.duringWork {
+                        let database = try Database.forIntegrityCheck(path: path, configuration: configuration)
+                        return try database.withSoleAccess { job.perform(on: $0) }
+                    }
+                    performed?.wake()
                 } catch {
                     job.fail(error)
                 }

@@ -7,7 +7,7 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
     /// The path of the database file.
     public let path: String
 
-    private let reader: SerializedConnection
+    let reader: SerializedConnection
     private let tracing: AccessTracing
 
     /// The configuration of the connection.

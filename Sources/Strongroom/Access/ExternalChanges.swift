@@ -162,7 +162,7 @@ final class ExternalChanges: @unchecked Sendable {
 
     private func check(_ db: Database) {
         state.withLock { $0.phase = .checking }
-        guard db.sqliteConnection != nil else { return }
+        guard db.sqliteConnection != nil else { return waitIfLocked() }
         let finding = db.stops.notifying {
             let finding = find(db)
             db.transactions.outsideBlocks { notify(of: finding, db) }
@@ -191,6 +191,18 @@ final class ExternalChanges: @unchecked Sendable {
         if mustSchedule { schedule() }
     }
 
+    /// Begins again with the connection of a database that was unlocked. Its observers are
+    /// notified by other means.
+    func databaseWasReopened(_ db: Database) {
+        db.part(FilePlace.self).begin()
+        version = try? db.untraced { try db.dataVersion }
+    }
+
+    /// Waits for the key of a locked database. A closed one has no further changes.
+    private func waitIfLocked() {
+        if writer?.isLocked == true { waitForResumption() }
+    }
+
     private func waitForResumption() {
         state.withLock { $0.phase = .suspended }
         writer?.whenResumed { [weak self] in
@@ -213,7 +225,7 @@ final class ExternalChanges: @unchecked Sendable {
     }
 
     private func find(_ db: Database) -> Finding {
-        if writer?.isSuspended == true { return .suspended }
+        if writer?.isSuspended == true || writer?.isLocked == true { return .suspended }
         if db.isInsideTransaction { return .locked }
         do {
             if try db.part(FilePlace.self).isLeft {

@@ -17,6 +17,29 @@ struct Line<Element> {
         return end - 1
     }
 
+    /// Adds an element before all others.
+    mutating func prepend(_ element: Element) {
+        if isEmpty {
+            _ = append(element)
+        } else {
+            head -= 1
+            elements[head] = element
+        }
+    }
+
+    /// The tickets of all elements, in their order.
+    var tickets: [Int] { elements.keys.sorted() }
+
+    /// The tickets of the elements that fulfil a condition, in their order.
+    func tickets(where condition: (Element) -> Bool) -> [Int] {
+        tickets.filter { elements[$0].map(condition) == true }
+    }
+
+    /// Removes the first element that fulfils a condition.
+    mutating func takeFirst(where condition: (Element) -> Bool) -> Element? {
+        tickets(where: condition).first.flatMap { remove($0) }
+    }
+
     mutating func takeFirst() -> Element? { remove(head) }
 
     mutating func remove(_ ticket: Int) -> Element? {

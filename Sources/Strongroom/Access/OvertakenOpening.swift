@@ -11,7 +11,7 @@ extension Configuration {
         while true {
             do {
                 // The keys of an earlier attempt may be former ones.
-                let configuration = sharingKeys().counting()
+                let configuration = sharingKeys().counting().owningKey()
                 return try configuration.explainingMissingLog(at: path) {
                     try configuration.migratingOlderFormat(at: path) { try open(configuration) }
                 }

@@ -1,33 +1,5 @@
 import Dispatch
 
-/// A reader of a pool: a name, and the connection when the reader has been used.
-///
-/// Sendable because it belongs to one access at a time, from ``ReaderPool/checkOut(_:)`` to ``ReaderPool/checkIn(_:)``.
-final class Reader: @unchecked Sendable {
-    fileprivate let label: String
-
-    fileprivate struct State {
-        /// Written under the pool's lock, by the access that has the reader.
-        var connection: SerializedConnection?
-
-        /// True if the connection is to be closed at the end of its access, and not used again.
-        var isInvalidated = false
-
-        /// The set-ups that the connection must have gone through. Written under the pool's lock.
-        var requiredSetups: ConnectionSetups.Version = 0
-    }
-
-    // Unchecked exclusivity: the lock and the order of accesses replace Swift's check, which each read would pay
-    // for.
-    @exclusivity(unchecked) fileprivate var state = State()
-
-    var connection: SerializedConnection? { state.connection }
-
-    fileprivate init(label: String) {
-        self.label = label
-    }
-}
-
 /// The readers of a database pool. A ``Turnstile`` decides which access gets one.
 ///
 /// A barrier belongs to the thread that has the writer. That thread can read: neither its own barrier keeps it from
@@ -35,7 +7,7 @@ final class Reader: @unchecked Sendable {
 final class ReaderPool: Sendable {
     typealias Use = @Sendable (Result<Reader, any Error>) -> Void
 
-    private enum Visitor {
+    enum Visitor {
         case reader(Use)
         case barrier(@Sendable (BarrierOutcome) -> Void)
     }
@@ -43,9 +15,22 @@ final class ReaderPool: Sendable {
     /// The outcome of a barrier's wait.
     enum BarrierOutcome {
         case raised, withdrawn, closed
+
+        /// The database is locked, or about to be.
+        case locked
+
+        /// The error of an access that needs the barrier. Nil if the barrier is up.
+        var refusal: (any Error)? {
+            switch self {
+            case .raised: nil
+            case .withdrawn: CancellationError()
+            case .closed: DatabaseError.closed
+            case .locked: DatabaseError.locked
+            }
+        }
     }
 
-    private struct State {
+    struct State {
         var turnstile: Turnstile<Visitor>
         var idle: [Reader] = []
         var inUse: [Reader] = []
@@ -53,6 +38,14 @@ final class ReaderPool: Sendable {
         var readerNumber = 0
         var snapshotNumber = 0
         var isSuspended = false
+
+        /// The time that requests wait while the database is locked. Nil while it is not.
+        var hold: WaitLimit?
+
+        /// The error of visitors that are refused.
+        var refusal: DatabaseError {
+            turnstile.isLocked ? .locked : turnstile.refusesArrivals ? .shutDown : .closed
+        }
     }
 
     let path: String
@@ -61,7 +54,7 @@ final class ReaderPool: Sendable {
     private let label: String
     private let configuration: Configuration
     private let tally: Tally?
-    private let state: Mutex<State>
+    let state: Mutex<State>
 
     init(path: String, label: String, configuration: Configuration, target: TargetQueue?) {
         self.path = path
@@ -86,16 +79,17 @@ final class ReaderPool: Sendable {
     /// Waits for a reader, and returns it. Return it with ``checkIn(_:)``.
     func checkOut(_ rank: VisitorRank = .ordinary) throws -> Reader {
         var turn: Handover<Result<Reader, any Error>>?
+        var wait: LimitedWait?
         let reader: Reader? = try state.withLock { state in
             switch state.turnstile.enter(rank) {
             case .admitted:
                 return takeReader(&state)
             case .refused:
-                throw refusal(state)
+                throw state.refusal
             case .mustWait:
                 let handover = Handover<Result<Reader, any Error>>()
                 if rank == .ordinary {
-                    _ = state.turnstile.append(.reader(handover.put))
+                    wait = state.limitedWait(state.turnstile.append(.reader(handover.put)))
                 } else {
                     state.turnstile.append(owner: .reader(handover.put))
                 }
@@ -105,14 +99,11 @@ final class ReaderPool: Sendable {
         }
         if let reader { return reader }
         guard let turn else { preconditionFailure("A visitor that was not admitted waits.") }
+        if let wait { wait.hold.begin([wait.ticket]) }
         let start = tally == nil ? 0 : Tally.now
         let result = turn.take { target?.requireConcurrency() }
         tally?.didWait(.read, since: start)
         return try result.get()
-    }
-
-    private func refusal(_ state: State) -> DatabaseError {
-        state.turnstile.refusesArrivals ? .shutDown : .closed
     }
 
     /// Returns a request that has to wait from now on.
@@ -138,15 +129,20 @@ final class ReaderPool: Sendable {
     @discardableResult
     func checkOut(_ use: @escaping Use) -> Int? {
         var answer: Result<Reader, any Error>?
+        var wait: LimitedWait?
         let ticket: Int? = state.withLock { state in
             switch state.turnstile.enter(.ordinary) {
             case .admitted: answer = .success(takeReader(&state))
-            case .refused: answer = .failure(refusal(state))
-            case .mustWait: return state.turnstile.append(.reader(measured(use)))
+            case .refused: answer = .failure(state.refusal)
+            case .mustWait:
+                let ticket = state.turnstile.append(.reader(measured(use)))
+                wait = state.limitedWait(ticket)
+                return ticket
             }
             return nil
         }
         if let answer { use(answer) }
+        if let wait { wait.hold.begin([wait.ticket]) }
         return ticket
     }
 
@@ -160,16 +156,6 @@ final class ReaderPool: Sendable {
     func leave() {
         state.withLock { $0.turnstile.refuseArrivals() }
     }
-
-    /// The number of readers in use, and of those that are open.
-    var readerCounts: (inUse: Int, open: Int) {
-        state.withLock { state in
-            (state.inUse.count, (state.idle + state.inUse).count { $0.connection != nil })
-        }
-    }
-
-    /// The number of accesses that wait, and the number of places that are reserved for them.
-    var waiting: (count: Int, capacity: Int) { state.withLock { $0.turnstile.waiting } }
 
     /// A Boolean value that indicates whether a reader holds a lock that keeps others out.
     var holdsLock: Bool { connections.contains(where: \.holdsLock) }
@@ -187,19 +173,28 @@ final class ReaderPool: Sendable {
 
     /// Checks in a reader, and serves the requests that wait.
     func checkIn(_ reader: Reader) {
-        let (isKept, turns) = state.withLock { state in
+        let turns: [() -> Void]? = state.withLock { state in
             if let index = state.inUse.firstIndex(where: { $0 === reader }) {
                 state.inUse.swapAt(index, state.inUse.count - 1)
                 state.inUse.removeLast()
             }
-            state.turnstile.leave()
             let hasRoom = state.idle.count + state.inUse.count < state.turnstile.limit
             let isKept = !reader.state.isInvalidated && reader.connection?.isOpen == true && hasRoom
-            if isKept { state.idle.append(reader) }
-            return (isKept, admitted(&state))
+            guard isKept else { return nil }
+            state.idle.append(reader)
+            state.turnstile.leave()
+            return admitted(&state)
         }
-        if !isKept { reader.connection?.retire() }
+        guard let turns else { return retire([reader.connection]) }
         for turn in turns { turn() }
+    }
+
+    /// Closes connections for which places were taken, and then leaves the places: a lock waits for it.
+    private func retire(_ connections: [SerializedConnection?]) {
+        for connection in connections { connection?.retire() }
+        change { state in
+            for _ in connections { state.turnstile.leave() }
+        }
     }
 
     /// Returns the reader's connection. Opens it at the first call.
@@ -214,6 +209,7 @@ final class ReaderPool: Sendable {
         state.withLock { state in
             reader.state.connection = connection
             if state.isSuspended { connection.suspendLocks() }
+            if state.hold != nil { connection.stopForLock() }
         }
         return connection
     }
@@ -279,7 +275,7 @@ final class ReaderPool: Sendable {
 
     /// Raises the barrier, as ``raiseBarrier(withdrawal:)``. Throws if the pool is closed.
     func raiseBarrierOrThrow() throws {
-        if raiseBarrier() == .closed { throw DatabaseError.closed }
+        if let refusal = raiseBarrier().refusal { throw refusal }
     }
 
     /// Runs `block` later, when no reader is in use. Does not run it if the pool is closed.
@@ -306,11 +302,12 @@ final class ReaderPool: Sendable {
         let connections = state.withLock { state in
             defer { state.idle = [] }
             for reader in state.inUse { reader.state.isInvalidated = true }
-            return state.idle.compactMap(\.connection)
+            state.turnstile.occupy(state.idle.count)
+            return state.idle.map(\.connection)
         }
         // An idle reader may have statements that the program keeps. They keep its connection open, unused, until they
         // are released.
-        for connection in connections { connection.retire() }
+        retire(connections)
     }
 
     /// Releases memory of the readers that are not in use.
@@ -333,13 +330,14 @@ final class ReaderPool: Sendable {
         state.withLock { ($0.idle + $0.inUse).compactMap(\.connection) }
     }
 
-    /// Closes all readers, and then runs `finish`. Called inside of a barrier.
+    /// Closes all readers, and then runs `finish`. Called inside of a barrier. Returns false, and does nothing, if the
+    /// database is about to be locked.
     ///
     /// - throws: `SQLITE_BUSY` when a statement of a reader is alive, and the error that `finish` throws. The pool
     ///   stays open.
-    func close(then finish: () throws -> Void) throws {
+    func close(then finish: () throws -> Void) throws -> Bool {
         var isClosed = false
-        state.withLock { $0.turnstile.beginClosing() }
+        guard state.withLock({ $0.turnstile.beginClosing() }) else { return false }
         defer { state.withLock { $0.turnstile.endClosing(isClosed: isClosed) } }
         while let reader = state.withLock({ $0.idle.last }) {
             try reader.connection?.sync(by: .direct) { try $0.close() }
@@ -347,6 +345,7 @@ final class ReaderPool: Sendable {
         }
         try finish()
         isClosed = true
+        return true
     }
 
     // MARK: - Under the lock
@@ -366,7 +365,7 @@ final class ReaderPool: Sendable {
 
     /// Changes the state, and then serves the visitors whose turn has come.
     @discardableResult
-    private func change<T>(_ change: (inout State) -> T) -> T {
+    func change<T>(_ change: (inout State) -> T) -> T {
         let (result, turns) = state.withLock { state in
             let result = change(&state)
             return (result, admitted(&state))
@@ -384,8 +383,12 @@ final class ReaderPool: Sendable {
                 let reader = takeReader(&state)
                 turns.append { use(.success(reader)) }
             case .admitted(.barrier(let start)): turns.append { start(.raised) }
-            case .refused(.reader(let use)): turns.append { use(.failure(DatabaseError.closed)) }
-            case .refused(.barrier(let start)): turns.append { start(.closed) }
+            case .refused(.reader(let use)):
+                let refusal = state.refusal
+                turns.append { use(.failure(refusal)) }
+            case .refused(.barrier(let start)):
+                let outcome: BarrierOutcome = state.turnstile.isLocked ? .locked : .closed
+                turns.append { start(outcome) }
             }
         }
         return turns

@@ -6,6 +6,9 @@ enum AccessPath {
     /// In the line, after all accesses that came before.
     case inLine
 
+    /// As `inLine`, but not while the database is locked: for what needs no open connection.
+    case inLineUnlessLocked
+
     /// In a turn that the calling thread already has. A reader's access has the reader, and so has every turn.
     case inTurn
 
@@ -30,13 +33,24 @@ final class SerializedConnection: @unchecked Sendable {
     private let target: TargetQueue?
 
     /// Nil for readers, which belong to one access.
-    private let line: AccessLine?
+    let line: AccessLine?
 
     /// Lets one access run at a time, because some accesses don't wait in the line.
     private let turn: Turn
 
-    /// The actions that wait for the end of a suspension.
-    private let resumption = Mutex<[@Sendable () -> Void]>([])
+    private struct Resumption {
+        var actions: [@Sendable () -> Void] = []
+        var isLocked = false
+    }
+
+    /// The actions that wait for the end of a suspension, and until the database is unlocked.
+    private let resumption = Mutex(Resumption())
+
+    /// The functions that are called at each suspension.
+    let suspensionReactions = Mutex<[Int: @Sendable () -> Void]>([:])
+
+    /// The error of locking the database. Nil if it can be locked.
+    private(set) var lockObstacle: DatabaseError?
 
     /// The accesses that the connection counts.
     private let work: CountedWork
@@ -82,6 +96,7 @@ final class SerializedConnection: @unchecked Sendable {
                     try database.setUp()
                     try prepare(database)
                 }
+                if line != nil { lockObstacle = database.lockObstacle }
                 database.connection.noteSetUp()
             }
         } catch {
@@ -123,7 +138,7 @@ final class SerializedConnection: @unchecked Sendable {
     }
 
     /// Suspends or resumes the connections that the library has opened for its own work on this database.
-    private func passOn(isSuspended: Bool) {
+    func passOn(isSuspended: Bool) {
         guard line != nil, let keyring = configuration.keyring else { return }
         Suspensions.shared.set(ObjectIdentifier(keyring), isSuspended: isSuspended, by: ObjectIdentifier(self))
     }
@@ -155,29 +170,32 @@ final class SerializedConnection: @unchecked Sendable {
     func sync<T>(by path: AccessPath = .inLine, _ block: (Database) throws -> T) rethrows -> T {
         if isAccessed { reentrancyError(database.description) }
         guard let line = line(for: path) else { return try access(by: path, block) }
-        return try line.sync { try access(by: path, block) }
+        return try line.sync(waitsInHolds: path == .inLine) { try access(by: path, block) }
     }
 
     /// Runs `block` with access, between two functions that run in the same turn without access.
-    func sync<T>(between begin: () throws -> Void, and end: () -> Void, _ block: (Database) throws -> T) throws -> T {
+    func sync<T>(
+        by path: AccessPath = .inLine, between begin: () throws -> Void, and end: () -> Void,
+        _ block: (Database) throws -> T
+    ) throws -> T {
         if isAccessed { reentrancyError(database.description) }
         func run() throws -> T {
             try begin()
             defer { end() }
             return try access(by: .inTurn, block)
         }
-        return try line(for: .inLine)?.sync(run) ?? run()
+        return try line(for: path)?.sync(waitsInHolds: path == .inLine, run) ?? run()
     }
 
     /// Returns the line if the access waits in it. The accesses there may wait for the target queue, which may be this
     /// thread's.
     private func line(for path: AccessPath) -> AccessLine? {
-        path == .inLine && target?.isCurrent != true ? line : nil
+        (path == .inLine || path == .inLineUnlessLocked) && target?.isCurrent != true ? line : nil
     }
 
     /// Runs `block` with access, immediately if the calling thread already has it.
-    func reentrantSync<T>(_ block: (Database) throws -> T) rethrows -> T {
-        isAccessed ? try block(database) : try sync(block)
+    func reentrantSync<T>(by path: AccessPath = .inLine, _ block: (Database) throws -> T) rethrows -> T {
+        isAccessed ? try block(database) : try sync(by: path, block)
     }
 
     /// Runs `block` with access, later.
@@ -251,6 +269,9 @@ final class SerializedConnection: @unchecked Sendable {
 
     // MARK: - From any thread
 
+    /// The handle, for what any thread may call.
+    var handle: LockableHandle { LockableHandle(handle: database.connection) }
+
     /// The number of transactions that the connection has committed. Later reads see all of their changes.
     var commitCount: UInt64 { database.connection.commits }
 
@@ -281,7 +302,12 @@ final class SerializedConnection: @unchecked Sendable {
         if database.configuration.allowsUnsafeTransactions {
             async { $0.stops.releaseAbandonedLock() }
         }
+        let reactions = suspensionReactions.withLock { Array($0.values) }
+        for react in reactions { react() }
     }
+
+    /// True if the calling thread works on the queue that accesses need.
+    var isOnTarget: Bool { target?.isCurrent == true }
 
     /// Suspends a reader of a write-ahead log. It can go on, unless it holds a lock of an attached database.
     func suspendLocks() {
@@ -291,23 +317,37 @@ final class SerializedConnection: @unchecked Sendable {
     func resume() {
         database.connection.resume()
         passOn(isSuspended: false)
-        let actions = resumption.withLock { actions in
-            defer { actions = [] }
-            return actions
+        runActions { _ in }
+    }
+
+    /// Holds back the actions that wait while the database is locked, or runs them.
+    func setLocked(_ isLocked: Bool) {
+        runActions { $0.isLocked = isLocked }
+    }
+
+    private func runActions(after change: (inout Resumption) -> Void) {
+        let actions = resumption.withLock { resumption -> [@Sendable () -> Void] in
+            change(&resumption)
+            if resumption.isLocked || isSuspended { return [] }
+            defer { resumption.actions = [] }
+            return resumption.actions
         }
         for action in actions { action() }
     }
 
-    /// Calls `action` when the connection is not suspended: now, or at the end of the suspension.
+    /// Calls `action` when the connection is neither suspended nor locked: now, or later.
     func whenResumed(_ action: @escaping @Sendable () -> Void) {
         // Checked under the lock: a later resumption finds the action.
-        let isSuspended = resumption.withLock { actions in
-            let isSuspended = self.isSuspended
-            if isSuspended { actions.append(action) }
-            return isSuspended
+        let mustWait = resumption.withLock { resumption in
+            let mustWait = resumption.isLocked || self.isSuspended
+            if mustWait { resumption.actions.append(action) }
+            return mustWait
         }
-        if !isSuspended { action() }
+        if !mustWait { action() }
     }
+
+    /// True while the database is locked, or about to be.
+    var isLocked: Bool { resumption.withLock(\.isLocked) }
 
     var isSuspended: Bool { database.connection.stops.contains(.suspended) }
 

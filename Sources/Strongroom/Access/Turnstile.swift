@@ -34,6 +34,9 @@ struct Turnstile<Visitor> {
         /// The owner of the barrier is closing. Its own visitors would open again what it has closed.
         case closing
 
+        /// The database is locked: ordinary visitors wait, all others are refused.
+        case locked
+
         case closed
     }
 
@@ -53,6 +56,9 @@ struct Turnstile<Visitor> {
     /// True if no further ordinary visitor may come. Those that wait are served.
     private(set) var refusesArrivals = false
 
+    /// The visitor that waits until all others have left a locked turnstile.
+    private var last: Visitor?
+
     /// The number of visitors inside that wait for the owner of the barrier. Meanwhile the owner does not wait for a
     /// place.
     private var waitingInside = 0
@@ -71,7 +77,7 @@ struct Turnstile<Visitor> {
         switch rank {
         case .ordinary:
             if phase == .closed || refusesArrivals { return .refused }
-            if isBarrierUp || !line.isEmpty || !owners.isEmpty { return .mustWait }
+            if phase == .locked || isBarrierUp || !line.isEmpty || !owners.isEmpty { return .mustWait }
         case .owner, .ownerAtOnce:
             if phase != .open { return .refused }
         }
@@ -129,9 +135,11 @@ struct Turnstile<Visitor> {
         refusesArrivals = true
     }
 
-    /// Refuses the visitors of the owner, which is closing.
-    mutating func beginClosing() {
+    /// Refuses the visitors of the owner, which is closing. Returns false if a lock waits for the end of the barrier.
+    mutating func beginClosing() -> Bool {
+        guard phase != .locked else { return false }
         phase = .closing
+        return true
     }
 
     /// Refuses all later visitors, or goes on if the owner could not close.
@@ -139,10 +147,44 @@ struct Turnstile<Visitor> {
         phase = isClosed ? .closed : .open
     }
 
+    // MARK: - Locking
+
+    /// Keeps all visitors out, unless the owner is closing or has closed. Returns false then.
+    mutating func beginLocking() -> Bool {
+        guard phase == .open else { return false }
+        phase = .locked
+        return true
+    }
+
+    /// Sets the visitor that is admitted when no other one is inside.
+    mutating func setLast(_ visitor: Visitor) {
+        last = visitor
+    }
+
+    /// Admits visitors again, or refuses them if the database was closed meanwhile.
+    mutating func endLocking(isClosed: Bool) {
+        phase = isClosed ? .closed : .open
+    }
+
+    var isLocked: Bool { phase == .locked }
+
+    /// The tickets of those that wait.
+    var tickets: [Ticket] { line.tickets }
+
+    /// Refuses those that can't wait, and admits the last one when the others have left.
+    private mutating func nextOfLocked() -> Admission? {
+        if let owner = owners.takeFirst() { return .refused(owner) }
+        if let barrier = line.takeFirst(where: \.isBarrier) { return .refused(barrier.visitor) }
+        guard inside == 0, !isBarrierUp, let last else { return nil }
+        self.last = nil
+        return .admitted(last)
+    }
+
     // MARK: - Turns
 
     /// Removes the next visitor whose turn has come, and admits or refuses it. Nil if all others have to wait.
     mutating func next() -> Admission? {
+        if phase == .locked { return nextOfLocked() }
         if !owners.isEmpty {
             guard inside < limit || waitingInside > 0 else { return nil }
             inside += 1

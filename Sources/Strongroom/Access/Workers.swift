@@ -45,6 +45,13 @@ final class Workers: Sendable {
         guard OwnThread.start({ self.serve(worker) }) else { return DispatchQueue.global().async(execute: work) }
     }
 
+    /// Runs `work` on another thread, and returns its result.
+    func value<T: Sendable>(of work: @escaping @Sendable () throws -> T) async throws -> T {
+        try await withCheckedThrowingContinuation { continuation in
+            run { continuation.resume(with: Result { try work() }) }
+        }
+    }
+
     private static func adopting(_ qos: DispatchQoS.QoSClass, _ block: @escaping Work) -> Work {
         if qos == .default || qos == .unspecified { return block }
         return {

@@ -227,6 +227,17 @@ extension DatabaseError.Reason {
     /// The database is suspended. It takes no lock until it is resumed.
     public static let suspended = Self("suspended")
 
+    /// The database is locked: its keys are wiped, and accesses throw `SQLITE_AUTH` until it is unlocked with its key.
+    /// See <doc:LockingAndUnlocking>.
+    public static let locked = Self("locked")
+
+    /// The database is not locked, and can't be unlocked.
+    public static let notLocked = Self("notLocked")
+
+    /// The database can't be locked: it is in memory, has no key that `unlock(with:)` could give again, or the call is
+    /// inside of an access. The message says which. Nothing was changed.
+    public static let notLockable = Self("notLockable")
+
     /// The statement was interrupted. Each `SQLITE_INTERRUPT` has this reason.
     public static let interrupted = Self("interrupted")
 

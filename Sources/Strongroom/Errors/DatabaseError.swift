@@ -107,6 +107,11 @@ extension DatabaseError {
         refusing: "The database is being shut down", advice: "Nothing was read or written. Open the database again.",
         reason: .closed, isConnectionUsable: false)
 
+    /// The error of each access to a locked database.
+    static let locked = DatabaseError(
+        .SQLITE_AUTH, refusing: "The database is locked, and its key is wiped",
+        advice: "unlock it with its key: unlock(with:)", reason: .locked)
+
     /// The error of a write in a context that only allows reads.
     static let readOnly = DatabaseError(.SQLITE_READONLY, "attempt to write a readonly database", nil)
 

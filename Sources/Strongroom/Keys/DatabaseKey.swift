@@ -106,8 +106,8 @@ extension DatabaseKey: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
 /// The secret of a `DatabaseKey`, which its copies share.
 ///
-/// Unchecked: nothing changes after the initializer.
-final class KeySource: @unchecked Sendable {
+/// Only that of an open database changes: it is taken away while the database is locked.
+final class KeySource: Sendable {
     static let rawCount = 32
 
     enum Form { case passphrase, raw }
@@ -120,56 +120,94 @@ final class KeySource: @unchecked Sendable {
         case failed(DatabaseError)
     }
 
-    let storage: Storage
-    let form: Form
+    struct Content: @unchecked Sendable {
+        var storage: Storage
+        var form: Form
+        var salt: Salt?
+        var slotID: String?
+        var identity: [UInt8]
+    }
+
+    private let content: Mutex<Content>
+
+    var storage: Storage { content.withLock(\.storage) }
+    var form: Form { content.withLock(\.form) }
+
     /// The salt that came with a raw key.
-    let salt: Salt?
+    var salt: Salt? { content.withLock(\.salt) }
+
     /// The identifier of the key slot that this data key came from, empty if it is new. Nil for any other key.
-    let slotID: String?
+    var slotID: String? { content.withLock(\.slotID) }
+
     /// Bytes that are equal for equal secrets in one process, and reveal nothing about them.
-    let identity: [UInt8]
+    var identity: [UInt8] { content.withLock(\.identity) }
 
     init(raw: SecretBytes, salt: Salt?, slotID: String? = nil) {
-        storage = .bytes(raw)
-        form = .raw
-        (self.salt, self.slotID) = (salt, slotID)
-        identity = KeySource.fingerprint(raw, form: form)
+        content = Mutex(
+            Content(
+                storage: .bytes(raw), form: .raw, salt: salt, slotID: slotID,
+                identity: KeySource.fingerprint(raw, form: .raw)))
     }
 
     init(provider: @escaping @Sendable () throws -> SecretBytes) {
-        storage = .provider(provider)
-        form = .passphrase
-        (salt, slotID) = (nil, nil)
-        identity = hashableRandomBytes()
+        content = Mutex(Content(storage: .provider(provider), form: .passphrase, identity: hashableRandomBytes()))
     }
 
     init(store: any KeyStore, formerKeys: FormerKeys) {
-        storage = .store(store, formerKeys)
-        form = .raw
-        (salt, slotID) = (nil, nil)
-        identity = hashableRandomBytes()
+        content = Mutex(Content(storage: .store(store, formerKeys), form: .raw, identity: hashableRandomBytes()))
+    }
+
+    /// Creates a source with the secret of another one, which can be taken away from it alone.
+    init(sharing other: KeySource) {
+        content = Mutex(other.content.withLock { $0 })
+    }
+
+    /// Releases the secret. Each use throws an error from now on.
+    func forget() {
+        let former = content.withLock { content in
+            defer { content = Content(storage: .failed(.locked), form: .passphrase, identity: hashableRandomBytes()) }
+            return content
+        }
+        // Releasing a provider may release the program's objects: not under the lock.
+        withExtendedLifetime(former) {}
+    }
+
+    /// Takes over the secret of another source.
+    func adopt(_ other: KeySource) {
+        let new = other.content.withLock { $0 }
+        let former = content.withLock { content in
+            defer { content = new }
+            return content
+        }
+        withExtendedLifetime(former) {}
     }
 
     /// Copies a passphrase, or the key specification that it spells.
-    init(copying read: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) {
-        slotID = nil
+    convenience init(copying read: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) {
+        self.init(Self.copied(read))
+    }
+
+    private init(_ content: Content) {
+        self.content = Mutex(content)
+    }
+
+    private static func copied(_ read: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) -> Content {
         do {
             var secret: SecretBytes?
             try read { secret = try SecretBytes(copying: $0) }
             let bytes = secret!
-            if let spelled = try KeySource.specifiedKey(bytes) {
-                (storage, form, salt) = (.bytes(spelled.key), .raw, spelled.salt)
-                identity = KeySource.fingerprint(spelled.key, form: .raw)
-            } else {
-                (storage, form, salt) = (.bytes(bytes), .passphrase, nil)
-                identity = KeySource.fingerprint(bytes, form: .passphrase)
+            if let spelled = try specifiedKey(bytes) {
+                return Content(
+                    storage: .bytes(spelled.key), form: .raw, salt: spelled.salt,
+                    identity: fingerprint(spelled.key, form: .raw))
             }
+            return Content(
+                storage: .bytes(bytes), form: .passphrase, identity: fingerprint(bytes, form: .passphrase))
         } catch {
             let failure =
                 error as? DatabaseError
                 ?? DatabaseError(.SQLITE_ERROR, message: "the key can't be read")
-            (storage, form, salt) = (.failed(failure), .passphrase, nil)
-            identity = hashableRandomBytes()
+            return Content(storage: .failed(failure), form: .passphrase, identity: hashableRandomBytes())
         }
     }
 

@@ -25,8 +25,12 @@ final class Keyring: Sendable {
     private struct State {
         var derivations: [Derivation] = []
         var replacements: [(old: [UInt8], new: DatabaseKey)] = []
-        var slotDerivationCount = 0
+
+        /// The derivations that are in no list: those of key slots, and of keys that were forgotten.
+        var otherDerivationCount = 0
         var storedKey: StoredKey?
+
+        var derivationCount: Int { derivations.reduce(otherDerivationCount) { $0 + $1.runCount } }
 
         func derivation(_ key: DatabaseKey, _ salt: Salt, _ settings: CipherSettings) -> Derivation? {
             derivations.first { $0.matches(key, salt, settings) }
@@ -52,12 +56,12 @@ final class Keyring: Sendable {
 
     /// The number of derivations that have run, including those of key slots.
     var derivationCount: Int {
-        state.withLock { $0.derivations.reduce($0.slotDerivationCount) { $0 + $1.runCount } }
+        state.withLock { $0.derivationCount }
     }
 
     /// Adds the derivations that opened key slots.
     func countDerivations(_ count: Int) {
-        state.withLock { $0.slotDerivationCount += count }
+        state.withLock { $0.otherDerivationCount += count }
     }
 
     private func derivation(_ key: DatabaseKey, _ salt: Salt, _ settings: CipherSettings) -> Derivation {
@@ -90,6 +94,18 @@ final class Keyring: Sendable {
 
     private func replacement(of key: DatabaseKey) -> DatabaseKey? {
         state.withLock { $0.replacements.first { isEqual($0.old, key.source.identity) }?.new }
+    }
+
+    // MARK: Locking
+
+    /// Releases all keys. Later connections derive and load them again.
+    func forget() {
+        let former = state.withLock { state in
+            state.otherDerivationCount = state.derivationCount
+            defer { (state.derivations, state.replacements, state.storedKey) = ([], [], nil) }
+            return (state.derivations, state.replacements)
+        }
+        withExtendedLifetime(former) {}
     }
 
     // MARK: Loading

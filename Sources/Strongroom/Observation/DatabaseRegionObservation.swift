@@ -109,12 +109,13 @@ extension RegionSubscription {
     }
 }
 
-/// The error of a fetch that was interrupted or suspended, or that met another's lock: the observation fetches again.
+/// The error of a fetch that was interrupted, suspended or locked out, or that met another's lock: the observation
+/// fetches again.
 struct StoppedFetch: Error {
     let error: DatabaseError
 
     /// True if the fetch succeeds after a while.
-    var isPassing: Bool { !error.isInterruptionError }
+    var isPassing: Bool { !error.isInterruptionError && error.reason != .locked }
 
     init(error: DatabaseError) {
         self.error = error
@@ -123,7 +124,8 @@ struct StoppedFetch: Error {
     /// Nil for errors that end an observation.
     init?(_ error: any Error, isObservingOthers: Bool) {
         guard let error = error as? DatabaseError else { return nil }
-        guard error.isInterruptionError || isObservingOthers && error.isPassing else { return nil }
+        let isStopped = error.isInterruptionError || error.reason == .locked
+        guard isStopped || isObservingOthers && error.isPassing else { return nil }
         self.error = error
     }
 }
@@ -144,12 +146,14 @@ struct PassingFailures {
 }
 
 extension Database {
-    /// Runs `fetch`, and throws a ``StoppedFetch`` if an interruption or a suspension stopped it or, where the changes
-    /// of others are observed, a lock of theirs.
+    /// Runs `fetch`, and throws a ``StoppedFetch`` if an interruption, a suspension or a lock of the database stopped
+    /// it or, where the changes of others are observed, a lock of theirs.
     func markingStops<T>(_ fetch: () throws -> T) throws -> T {
         do {
             return try fetch()
         } catch let error as DatabaseError where error.isInterruptionError && stops.wasAccessStopped {
+            throw StoppedFetch(error: error)
+        } catch let error as DatabaseError where error.reason == .locked {
             throw StoppedFetch(error: error)
         } catch let error as DatabaseError where configuration.fileWatching != nil && error.isPassing {
             throw StoppedFetch(error: error)
@@ -168,13 +172,13 @@ extension DatabaseReader {
         }
     }
 
-    /// Calls `action` when the database is not suspended: now, or at the end of the suspension.
+    /// Calls `action` when the database is neither suspended nor locked: now, or later.
     func whenResumed(_ action: @escaping @Sendable () -> Void) {
         if let writingConnection { writingConnection.whenResumed(action) } else { action() }
     }
 
-    /// Continues an observation after a stop: after an interruption now, after a suspension at its end, and after a
-    /// lock of others in a while.
+    /// Continues an observation after a stop: after an interruption now, after a suspension at its end, after a lock of
+    /// the database when it is unlocked, and after a lock of others in a while.
     func proceed(
         after stop: StoppedFetch, _ failures: Mutex<PassingFailures>, _ action: @escaping @Sendable () -> Void,
         orElse fail: (any Error) -> Void
@@ -184,8 +188,8 @@ extension DatabaseReader {
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(wait), execute: action)
     }
 
-    /// True if the database is suspended.
-    var isSuspended: Bool { writingConnection?.isSuspended ?? false }
+    /// True if the database is suspended or locked: no fetch succeeds now.
+    var isStopped: Bool { writingConnection.map { $0.isSuspended || $0.isLocked } ?? false }
 
     /// True if the calling thread is inside an access to the writer.
     var isWriting: Bool { writingConnection?.isAccessed ?? false }

@@ -71,6 +71,22 @@ final class ObserverList: ConnectionPart {
         registrations.removeAll { $0.observer == nil }
     }
 
+    /// The observers of a locked database observe it again when it is unlocked.
+    var outlivesConnection: Bool { true }
+
+    func connectionDidLeave() {
+        state.runs = []
+        state.savepoints.removeAll()
+        (state.hasUpdateHook, state.hasNotified, hasUnseenChanges) = (false, false, false)
+        state.generation += 1
+        hiddenChanges.schemaDidChange()
+        for registration in registrations { registration.isPaused = false }
+    }
+
+    func didReopen(in db: Database) {
+        for observer in registrations.compactMap(\.regionObserver) { observer.databaseWasReopened(db) }
+    }
+
     func didClose() {
         for registration in registrations { registration.end() }
         registrations = []

@@ -4,14 +4,26 @@
 final class RegionObserver: TransactionObserver {
     private(set) var region: DatabaseRegion
     private let onChange: (Database) -> Void
+    private let onReopening: (Database) -> Void
     private var isStale = false
 
     /// True if a value was fetched in the open transaction, whose changes may be undone.
     private var hasProvisionalValue = false
 
-    init(_ region: DatabaseRegion, onChange: @escaping (Database) -> Void) {
+    /// - parameter onReopening: called when a locked database was unlocked, which others may have changed meanwhile.
+    ///   Nil to call `onChange`.
+    init(
+        _ region: DatabaseRegion, onReopening: ((Database) -> Void)? = nil, onChange: @escaping (Database) -> Void
+    ) {
         self.region = region
         self.onChange = onChange
+        self.onReopening = onReopening ?? onChange
+    }
+
+    func databaseWasReopened(_ db: Database) {
+        isStale = false
+        hasProvisionalValue = false
+        onReopening(db)
     }
 
     /// Records that the open transaction may have changed the region before it was observed.

@@ -51,7 +51,11 @@ final class RegionSubscription: @unchecked Sendable {
         guard isActive else { return }
         _ = try db.openConnection
         let region = try DatabaseRegion.union(of: regions, db)
-        let observer = RegionObserver(region) { [weak self] db in self?.notify(.change(db)) }
+        let observer = RegionObserver(region) { [weak self] db in
+            self?.notify(.unknownChange(db))
+        } onChange: { [weak self] db in
+            self?.notify(.change(db))
+        }
         if db.isInsideTransaction, !isInsideWrite { observer.missChanges() }
         self.observer = observer
         db.observers.add(observer, .observerLifetime)

@@ -77,7 +77,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         // The first value is reduced first, even if a write follows its fetch immediately.
         state.withLock { $0.isReducing = true }
         var result = fetchNow()
-        while case .failure(let stop as StoppedFetch) = result, !stop.isPassing, !reader.isSuspended {
+        while case .failure(let stop as StoppedFetch) = result, !stop.isPassing, !reader.isStopped {
             result = fetchNow()
         }
         emitNow(result.mapError { ($0 as? StoppedFetch)?.error ?? $0 })
@@ -215,7 +215,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         isFetchingInWriter = true
         defer { isFetchingInWriter = false }
         return Result {
-            _ = try db.openConnection
+            try db.markingStops { _ = try db.openConnection }
             let isProvisional = db.isInsideTransaction
             let (fetched, region) = try db.markingStops { try db.stops.interruptible { try fetchInTransaction(db) } }
             if let region, state.withLock({ $0.updateRegion(region) }) { observe(region, on: db) }
@@ -282,6 +282,12 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     /// Observes the region before the value is notified, so that no write after the notification is missed.
     private func observe(_ region: DatabaseRegion, readAt commitCount: UInt64, in pool: DatabasePool) {
         pool.asyncWriteWithoutTransaction { db in
+            if pool.writer.isLocked, db.sqliteConnection == nil {
+                // Others may change the database until it is unlocked.
+                return pool.whenResumed { [weak self, weak pool] in
+                    if let pool { self?.observe(region, readAt: .max, in: pool) }
+                }
+            }
             self.observe(region, on: db)
             if pool.writer.commitCount != commitCount { self.requestFetch(in: pool) }
             // An access before this one has left it open, and the reader has not seen it.

@@ -15,6 +15,8 @@ extension ConnectionHandle {
         static let interrupted = StopSet(rawValue: UInt32(STRONGROOM_INTERRUPTED))
         /// A suspension has rolled back a transaction between two accesses.
         static let undone = StopSet(rawValue: UInt32(STRONGROOM_UNDONE))
+        /// The database is being locked.
+        static let locked = StopSet(rawValue: UInt32(STRONGROOM_LOCKED))
 
         /// Returns the stops that end statements and their file operations.
         func reaching(_ reach: Reach) -> StopSet { StopSet(rawValue: rawValue & reach.rawValue & 0xff) }

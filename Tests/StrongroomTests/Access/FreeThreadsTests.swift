@@ -9,12 +9,12 @@ import Testing
 @Suite("Accesses need no thread of Dispatch", .timeLimit(.minutes(2)))
 struct FreeThreadsTests {
     /// Ends the process with a signal if it lasts too long.
-    private static func limit(seconds: UInt32) {
+    static func limit(seconds: UInt32) {
         _ = alarm(seconds)
     }
 
     /// Blocks more work than Dispatch has threads: what is queued there from now on does not begin.
-    fileprivate static func useUpThreads() {
+    static func useUpThreads() {
         for _ in 0..<400 {
             DispatchQueue.global().async { Thread.sleep(forTimeInterval: 3600) }
         }

@@ -172,7 +172,7 @@ struct TurnstileTests {
         var lobby = Lobby(limit: 1)
         _ = lobby.turnstile.append(barrier: "barrier")
         #expect(lobby.turns() == ["barrier"])
-        lobby.turnstile.beginClosing()
+        #expect(lobby.turnstile.beginClosing() == true)
         #expect(lobby.turnstile.enter(.owner) == .refused)
         #expect(lobby.turnstile.enter(.ownerAtOnce) == .refused)
         #expect(lobby.turnstile.enter(.ordinary) == .mustWait)
@@ -187,13 +187,49 @@ struct TurnstileTests {
         #expect(lobby.turns() == ["barrier"])
         _ = lobby.append("a")
         _ = lobby.turnstile.append(barrier: "late barrier")
-        lobby.turnstile.beginClosing()
+        #expect(lobby.turnstile.beginClosing() == true)
         lobby.turnstile.endClosing(isClosed: true)
         #expect(lobby.turns() == [])
         lobby.turnstile.lowerBarrier()
         #expect(lobby.turns() == ["a!", "late barrier!"])
         for rank in [VisitorRank.ordinary, .owner, .ownerAtOnce] { #expect(lobby.turnstile.enter(rank) == .refused) }
         #expect(lobby.turnstile.inside == 0)
+    }
+
+    @Test("lets only ordinary visitors wait when it is locked, and admits the last one to an empty room")
+    func locked() {
+        var lobby = Lobby(limit: 1)
+        #expect(lobby.turnstile.enter(.ordinary) == .admitted)
+        _ = lobby.append("a")
+        _ = lobby.turnstile.append(barrier: "barrier")
+        lobby.turnstile.append(owner: "owner")
+        #expect(lobby.turnstile.beginLocking() == true)
+        #expect(lobby.turnstile.beginLocking() == false)
+        #expect(lobby.turns() == ["owner!", "barrier!"])
+        for rank in [VisitorRank.owner, .ownerAtOnce] { #expect(lobby.turnstile.enter(rank) == .refused) }
+        #expect(lobby.turnstile.enter(.ordinary) == .mustWait)
+        lobby.turnstile.setLast("last")
+        #expect(lobby.turns() == [])
+        lobby.turnstile.leave()
+        #expect(lobby.turns() == ["last"])
+        lobby.turnstile.endLocking(isClosed: false)
+        #expect(lobby.turns() == ["a"])
+    }
+
+    @Test("is not closed while a lock waits for its barrier, nor locked while it is being closed")
+    func lockedBarrier() {
+        var lobby = Lobby(limit: 1)
+        _ = lobby.turnstile.append(barrier: "barrier")
+        #expect(lobby.turns() == ["barrier"])
+        #expect(lobby.turnstile.beginLocking() == true)
+        lobby.turnstile.setLast("last")
+        #expect(lobby.turnstile.beginClosing() == false)
+        #expect(lobby.turns() == [])
+        lobby.turnstile.lowerBarrier()
+        #expect(lobby.turns() == ["last"])
+        lobby.turnstile.endLocking(isClosed: false)
+        #expect(lobby.turnstile.beginClosing() == true)
+        #expect(lobby.turnstile.beginLocking() == false)
     }
 
     @Test("counts visitors that came without asking")

@@ -10,6 +10,9 @@ public enum DatabaseHealth: String, Sendable, CaseIterable {
     /// The database is being shut down. Running accesses end; new ones are refused.
     case shuttingDown
 
+    /// The database is locked, and its key is wiped. See ``DatabasePool/lock()``.
+    case locked
+
     /// The database is suspended: accesses that would take a lock fail. See ``DatabaseWriter/suspend()``.
     case suspended
 
@@ -24,7 +27,7 @@ public enum DatabaseHealth: String, Sendable, CaseIterable {
     case ready
 
     /// A Boolean value that indicates whether reads can begin.
-    public var canRead: Bool { self != .closed && self != .shuttingDown }
+    public var canRead: Bool { ![.closed, .shuttingDown, .locked].contains(self) }
 
     /// A Boolean value that indicates whether writes can begin.
     public var canWrite: Bool { self == .ready }
@@ -38,6 +41,7 @@ extension DatabaseWriter {
     public var health: DatabaseHealth {
         guard let served else { return configuration.readonly ? .readOnly : .ready }
         let writer = served.writer
+        if writer.isLocked { return .locked }
         if writer.isClosed { return .closed }
         if writer.isLeaving { return .shuttingDown }
         if writer.isSuspended { return .suspended }

@@ -93,7 +93,7 @@ extension DatabaseStatistics {
 
     fileprivate mutating func add(_ served: any ServedWriter) {
         let writer = served.writer
-        commits = Int(clamping: writer.commitCount)
+        commits = Int(clamping: served.databaseLock.commitCount)
         derivations = writer.configuration.keyring?.derivationCount ?? 0
         accessesWaiting = writer.waiting + (served.readerPool?.waiting.count ?? 0)
         if let counts = served.readerPool?.readerCounts { (readersInUse, readersOpen) = (counts.inUse, counts.open) }

@@ -2,6 +2,8 @@
 protocol ServedWriter: DatabaseWriter {
     var writer: SerializedConnection { get }
 
+    var databaseLock: DatabaseLock { get }
+
     /// The readers of a pool. Nil for a queue.
     var readerPool: ReaderPool? { get }
 
@@ -15,6 +17,18 @@ extension DatabasePool: ServedWriter {
 
 extension DatabaseQueue: ServedWriter {
     var readerPool: ReaderPool? { nil }
+}
+
+extension ReaderPool {
+    /// The number of readers in use, and of those that are open.
+    var readerCounts: (inUse: Int, open: Int) {
+        state.withLock { state in
+            (state.inUse.count, (state.idle + state.inUse).count { $0.connection != nil })
+        }
+    }
+
+    /// The number of accesses that wait, and the number of places that are reserved for them.
+    var waiting: (count: Int, capacity: Int) { state.withLock { $0.turnstile.waiting } }
 }
 
 extension DatabaseReader {

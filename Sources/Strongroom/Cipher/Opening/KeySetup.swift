@@ -58,10 +58,21 @@ struct KeySetup {
         database.authorizer.verdict = { [unowned database] in database.pragmaPolicy.verdict(on: $0) }
         // Sorters and temporary tables would write clear text to the disk.
         try database.runUnseen("PRAGMA temp_store = MEMORY")
+        if configuration.wipesFreedMemory { try wipeFreedMemory() }
         if let encryption = configuration.encryption {
             try requireUsable(encryption.key)
             try useConfiguredKey(encryption)
         }
+    }
+
+    /// Makes SQLCipher wipe what SQLite frees in this process.
+    private func wipeFreedMemory() throws {
+        try database.runUnseen("PRAGMA cipher_memory_security = ON")
+        guard try database.untraced({ try database.answer(to: "PRAGMA cipher_memory_security") }) != "1" else { return }
+        throw DatabaseError(
+            refusing: "the SQLite library in this process can't wipe the memory that it frees",
+            advice: "link SQLCipher with its own allocator, or do not set Configuration.wipesFreedMemory",
+            reason: .unfitLibrary)
     }
 
     /// Reads the database for the first time, after `prepareDatabase`. Opening fails here if the key is wrong.

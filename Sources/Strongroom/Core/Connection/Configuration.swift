@@ -122,6 +122,17 @@ public struct Configuration: Sendable {
     /// Default: false.
     public var observesSuspensionNotifications: Bool = false
 
+    /// The treatment of accesses while the database is locked by `lock()`. Default: `.refuse`.
+    public var lockedAccesses: LockedAccesses = .refuse
+
+    /// A Boolean value that indicates whether SQLite's memory is wiped when it is freed: pages, rows, statements and
+    /// their arguments. After `lock()`, none of them is left. Default: false.
+    ///
+    /// It applies to the whole process, from the first connection that sets it until the process ends, and makes
+    /// SQLite's work on memory about five times as slow. Opening throws `SQLITE_MISUSE` if the library can't do it.
+    /// <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_memory_security>
+    public var wipesFreedMemory: Bool = false
+
     /// The watch over the files for changes by others. Nil if they are not observed.
     var fileWatching: FileWatching?
 
@@ -145,6 +156,24 @@ public struct Configuration: Sendable {
 
     /// Creates the default configuration.
     public init() {}
+
+    /// The treatment of accesses while the database is locked.
+    public enum LockedAccesses: Sendable, Hashable {
+        /// They throw an error with the reason ``DatabaseError/Reason/locked`` immediately.
+        case refuse
+
+        /// They wait until the database is unlocked. After so many seconds they throw the same error.
+        case wait(TimeInterval)
+    }
+
+    /// Returns the configuration with a key of its own, which can be taken away when the database is locked.
+    func owningKey() -> Configuration {
+        var configuration = self
+        if let key = encryption?.key {
+            configuration.encryption?.key = DatabaseKey(source: KeySource(sharing: key.source))
+        }
+        return configuration
+    }
 
     /// The treatment of a database that has the format of SQLCipher 1, 2 or 3.
     public enum OlderFormatPolicy: Sendable {

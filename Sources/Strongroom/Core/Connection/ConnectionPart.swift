@@ -53,6 +53,15 @@ protocol ConnectionPart: AnyObject {
 
     // MARK: Closing
 
+    /// True if the part stays when the connection is closed to be reopened. Others are made anew.
+    var outlivesConnection: Bool { get }
+
+    /// Called when the connection was closed to be reopened, if the part stays.
+    func connectionDidLeave()
+
+    /// Called when the connection was reopened. It is ready for use, and others may have changed the content.
+    func didReopen(in db: Database)
+
     /// Called before the connection is closed, after its last statement.
     func willClose(_ db: Database)
 
@@ -92,6 +101,9 @@ extension ConnectionPart {
     func changesWereUndone(in db: Database) {}
     func contentWasReplaced(in db: Database) throws {}
     func willClose(_ db: Database) {}
+    var outlivesConnection: Bool { false }
+    func connectionDidLeave() {}
+    func didReopen(in db: Database) {}
     func didClose() {}
     func willFree() {}
 }
@@ -127,6 +139,18 @@ final class ConnectionParts {
     func update() {
         concerns = all.reduce(into: []) { $0.formUnion($1.concerns) }
         concernedByRuns = all.filter { !$0.concerns.isDisjoint(with: [.reads, .effects]) }
+    }
+
+    /// Replaces the parts that know something of the connection that was closed.
+    func renew(for database: Database) {
+        for index in all.indices {
+            if all[index].outlivesConnection {
+                all[index].connectionDidLeave()
+            } else {
+                all[index] = type(of: all[index]).init(database)
+            }
+        }
+        update()
     }
 
     func explanation(of code: CInt, in db: Database) -> DatabaseError? {

@@ -20,7 +20,10 @@ public final class Database {
     // Unchecked exclusivity: see <doc:Layers>.
 
     /// The raw connection. Nil when the connection is closed. Don't close it.
-    @exclusivity(unchecked) public private(set) var sqliteConnection: SQLiteConnection?
+    @exclusivity(unchecked) public internal(set) var sqliteConnection: SQLiteConnection?
+
+    /// The error of each use while there is no raw connection.
+    var refusal = DatabaseError.closed
 
     let authorizer = StatementAuthorizer()
 
@@ -100,6 +103,13 @@ public final class Database {
 
     /// Closes the connection. Throws `SQLITE_BUSY` if a statement is alive, and the connection stays open.
     func close() throws {
+        guard sqliteConnection != nil else { return }
+        try closeConnection()
+        for part in parts.all { part.didClose() }
+    }
+
+    /// Closes the connection, and leaves the parts as they are.
+    func closeConnection() throws {
         guard let open = sqliteConnection else { return }
         forgetStatements()
         // Releasing the connection releases the program's objects, which may use it.
@@ -111,7 +121,6 @@ public final class Database {
             logOpenStatements()
             throw failure
         }
-        for part in parts.all { part.didClose() }
     }
 
     /// Closes the connection even if statements are alive. They can't be used any more.
@@ -133,7 +142,7 @@ public final class Database {
         }
     }
 
-    private func forgetStatements() {
+    func forgetStatements() {
         for part in parts.all { part.willClose(self) }
         finishRuns()
         statements.removeAll()
@@ -144,7 +153,7 @@ public final class Database {
     var openConnection: SQLiteConnection {
         get throws {
             guard let sqliteConnection else {
-                throw DatabaseError.closed
+                throw refusal
             }
             return sqliteConnection
         }

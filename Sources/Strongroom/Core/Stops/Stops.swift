@@ -85,8 +85,8 @@ struct Stops {
 
     /// Returns true if the statement runs despite stops: a suspension needs it to release its lock.
     func passes(_ transaction: StatementCompilation.Transaction?) -> Bool {
-        let isOnlySuspended = contains(.suspended) && !contains([.cancelled, .interrupted])
-        return transaction?.undoes == true || isOnlySuspended && transaction?.ends == true
+        let mayEnd = contains([.suspended, .locked]) && !contains([.cancelled, .interrupted])
+        return transaction?.undoes == true || mayEnd && transaction?.ends == true
     }
 
     func end() {
@@ -103,8 +103,9 @@ struct Stops {
         let transaction = statement.compilation.transaction
         if transaction?.undoes == true { return acknowledgeUndoing() }
         if stops.contains(.undone) { throw marked(statement.error(.aborted)) }
-        let isCancelled = connection.reachingStops.contains(.cancelled)
-        if isCancelled { throw marked(CancellationError()) }
+        let reaching = connection.reachingStops
+        if reaching.contains(.cancelled) { throw marked(CancellationError()) }
+        if reaching.contains(.locked), transaction?.ends != true { throw marked(statement.error(.locked)) }
         if stops.contains(.suspended), transaction?.ends != true { try refuseLocks(statement) }
     }
 
@@ -148,13 +149,13 @@ struct Stops {
     /// Refuses work other than statements that takes locks: checkpoints, backups, rotations.
     func refuseLocks() throws {
         let stops = connection.beginStatement()
-        if !stops.isDisjoint(with: [.cancelled, .suspended]) { throw reason(beforehand: true) }
+        if !stops.isDisjoint(with: [.cancelled, .locked, .suspended]) { throw reason(beforehand: true) }
     }
 
     /// Refuses work other than statements that reads a write-ahead log, or needs a lock to read.
     func refuseReadLocks() throws {
         let stops = connection.beginStatement()
-        if stops.contains(.cancelled) { throw reason(beforehand: true) }
+        if !stops.isDisjoint(with: [.cancelled, .locked]) { throw reason(beforehand: true) }
         guard stops.contains(.suspended) else { return }
         if database.untraced({ connection.readsTakeLocks(attached: false) }) { throw reason(beforehand: true) }
     }
@@ -198,6 +199,7 @@ struct Stops {
     private func reason(beforehand: Bool, within reach: ConnectionHandle.Reach? = nil) -> any Error {
         let reaching = connection.stops.reachingWaits(reach ?? connection.reach)
         if reaching.contains(.cancelled) { return marked(CancellationError()) }
+        if reaching.contains(.locked), beforehand { return marked(DatabaseError.locked) }
         if reaching.contains(.interrupted) || !beforehand { return marked(DatabaseError.interrupted) }
         return marked(DatabaseError.suspended)
     }

@@ -74,8 +74,18 @@ extension Database {
         requireAccess()
         let recordsSQL = configuration.recordsSQL
         tracer = trace != nil || recordsSQL ? Tracer(self, trace.map { (options, $0) }) : nil
+        setTrace()
+    }
+
+    /// Sets the trace again after the connection was reopened.
+    func restoreTrace() {
+        if tracer != nil { setTrace() }
+    }
+
+    private func setTrace() {
         let context = tracer.map { Unmanaged.passUnretained($0).toOpaque() }
-        let mask = UInt32((trace == nil ? [] : options).union(recordsSQL ? .statement : []).rawValue)
+        let options = tracer?.trace?.tracedEvents ?? []
+        let mask = UInt32(options.union(configuration.recordsSQL ? .statement : []).rawValue)
         let code = raw.setTrace(mask, mask == 0 ? nil : traceEvent, context)
         precondition(code == SQLITE_OK, "sqlite3_trace_v2 answered \(code)")
     }
@@ -94,7 +104,7 @@ final class Tracer {
     private unowned let database: Database
 
     /// The events and the function of the program. Nil if only the SQL of accesses is recorded.
-    private let trace: (tracedEvents: Database.TracingOptions, report: (Database.TraceEvent) -> Void)?
+    fileprivate let trace: (tracedEvents: Database.TracingOptions, report: (Database.TraceEvent) -> Void)?
     fileprivate var isSilent = false
 
     fileprivate init(

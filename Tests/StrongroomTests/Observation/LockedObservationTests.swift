@@ -1,0 +1,170 @@
+import Foundation
+import Strongroom
+import TestSupport
+import Testing
+
+@Suite("Observations of a database that is locked", .timeLimit(.minutes(2)))
+struct LockedObservationTests {
+    @Test("pause, and fetch again when it is unlocked", arguments: LockableKind.allCases)
+    func values(kind: LockableKind) async throws {
+        let fixture = try LockFixture(kind), writer = fixture.writer
+        let notified = Notified<Int>()
+        let observation = trackingWineCount().notify(notified, in: writer)
+        try await notified.reaches(0)
+        for count in 1...3 {
+            try await writer.lock()
+            try fixture.shell().insertWine()
+            try await writer.unlock(with: LockFixture.key)
+            // Nothing but the unlocking tells of the other process.
+            try await notified.reaches(count)
+        }
+        try await writer.write { try $0.insertWine() }
+        try await notified.reaches(4)
+        #expect(notified.values == [0, 1, 2, 3, 4])
+        #expect(notified.errors.isEmpty)
+        observation.cancel()
+    }
+
+    @Test(
+        "begin when it is unlocked", arguments: LockableKind.allCases, [Configuration.LockedAccesses.refuse, .wait(60)])
+    func laterStart(kind: LockableKind, accesses: Configuration.LockedAccesses) async throws {
+        let fixture = try LockFixture(kind, LockFixture.configuration(accesses)), writer = fixture.writer
+        try await writer.lock()
+        let notified = Notified<Int>(), changes = Shared(0)
+        let observation = trackingWineCount().notify(notified, in: writer)
+        let regions = DatabaseRegionObservation(tracking: Table("wine")).start(in: writer) { error in
+            Issue.record(error)
+        } onChange: { _ in
+            changes.update { $0 += 1 }
+        }
+        await #expect(throws: DatabaseError.self) { try await writer.unlock(with: .random()) }
+        #expect(notified.values.isEmpty)
+        try await writer.unlock(with: LockFixture.key)
+        try await notified.reaches(0)
+        try await writer.write { _ in }
+        try await writer.write { try $0.insertWine() }
+        try await notified.reaches(1)
+        #expect(try await eventually { changes.value == 1 })
+        #expect(notified.errors.isEmpty)
+        observation.cancel()
+        regions.cancel()
+    }
+
+    @Test("survive locks at any moment", arguments: LockableKind.allCases)
+    func anyMoment(kind: LockableKind) async throws {
+        let fixture = try LockFixture(kind), writer = fixture.writer
+        for round in 1...20 {
+            let notified = Notified<Int>()
+            let observation = trackingWineCount().notify(notified, in: writer)
+            let lock = Task { try await writer.lock() }
+            let write = Task { try? await writer.write { try $0.insertWine() } }
+            try await lock.value
+            _ = await write.value
+            try await writer.unlock(with: LockFixture.key)
+            let count = try await writer.write { db in
+                try db.insertWine()
+                return try db.countWines()
+            }
+            try await notified.reaches(count)
+            #expect(notified.errors.isEmpty, "round \(round)")
+            observation.cancel()
+        }
+    }
+
+    @Test("of regions are notified once of an unknown change", arguments: LockableKind.allCases)
+    func regions(kind: LockableKind) async throws {
+        let fixture = try LockFixture(kind), writer = fixture.writer
+        let events = Shared<[String]>([])
+        let observation = DatabaseRegionObservation(tracking: Table("wine")).start(in: writer) { error in
+            Issue.record(error)
+        } onEvent: { event in
+            events.update { $0.append(event.isKnown ? "known" : "unknown") }
+        }
+        try await writer.write { try $0.insertWine() }
+        try await writer.lock()
+        try await writer.unlock(with: LockFixture.key)
+        try await writer.write { try $0.insertWine() }
+        #expect(events.value == ["known", "unknown", "known"])
+        observation.cancel()
+    }
+
+    @Test("of transactions stay where they were added", arguments: LockableKind.allCases)
+    func transactions(kind: LockableKind) async throws {
+        let fixture = try LockFixture(kind), writer = fixture.writer
+        let observer = CommitCounter()
+        writer.add(transactionObserver: observer, extent: .databaseLifetime)
+        try await writer.write { try $0.insertWine() }
+        try await writer.lock()
+        try await writer.unlock(with: LockFixture.key)
+        try await writer.write { try $0.insertWine() }
+        #expect(observer.rows.value == 2)
+    }
+
+    @Test("of other processes go on when it is unlocked", arguments: LockableKind.allCases)
+    func externalChanges(kind: LockableKind) async throws {
+        var configuration = LockFixture.configuration()
+        configuration.observesExternalChanges = true
+        configuration.journalMode = .wal
+        configuration.busyMode = .timeout(20)
+        let fixture = try LockFixture(kind, configuration), writer = fixture.writer, shell = try fixture.shell()
+        let notified = Notified<Int>()
+        let observation = trackingWineCount().notify(notified, in: writer)
+        try await notified.reaches(0)
+        for round in 0..<3 {
+            try shell.insertWine()
+            try await notified.reaches(4 * round + 1)
+            try await writer.lock()
+            try shell.insertWine()
+            try shell.insertWine()
+            try await writer.unlock(with: LockFixture.key)
+            try await notified.reaches(4 * round + 3)
+            try shell.insertWine()
+            try await notified.reaches(4 * round + 4)
+        }
+        #expect(notified.errors.isEmpty)
+        observation.cancel()
+    }
+
+    @MainActor
+    @Test("that need a value immediately get the error", arguments: LockableKind.allCases)
+    func immediate(kind: LockableKind) async throws {
+        let fixture = try LockFixture(kind), writer = fixture.writer
+        try await writer.lock()
+        let failures = Shared<[any Error]>([])
+        let observation = trackingWineCount().start(in: writer, scheduling: .immediate) { error in
+            failures.update { $0.append(error) }
+        } onChange: { _ in
+        }
+        #expect(failures.value.count == 1)
+        expectLocked(failures.value.first)
+        observation.cancel()
+    }
+}
+
+extension DatabaseRegionObservation.Event {
+    fileprivate var isKnown: Bool {
+        if case .change = self { true } else { false }
+    }
+}
+
+/// Counts rows of committed transactions.
+private final class CommitCounter: TransactionObserver, Sendable {
+    let rows = Shared(0)
+    private let pending = Shared(0)
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
+
+    func databaseDidChange(with event: DatabaseEvent) {
+        pending.update { $0 += 1 }
+    }
+
+    func databaseDidCommit(_ db: Database) {
+        let count = pending.update { count in
+            defer { count = 0 }
+            return count
+        }
+        rows.update { $0 += count }
+    }
+
+    func databaseDidRollback(_ db: Database) {}
+}
