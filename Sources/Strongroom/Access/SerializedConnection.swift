@@ -58,6 +58,9 @@ final class SerializedConnection: @unchecked Sendable {
     /// Its share of the figures of its queue or pool. Nil until it is set up.
     private var counts: WorkCounts?
 
+    /// Called when the connection of a snapshot was closed because nothing refers to it any more.
+    var didRetire: (@Sendable () -> Void)?
+
     /// The version of the pool's set-ups that the connection has run.
     var appliedSetups: ConnectionSetups.Version = 0
 
@@ -125,6 +128,7 @@ final class SerializedConnection: @unchecked Sendable {
         retire()
         database.figures.setCounts(nil)
         if let counts { configuration.tally?.giveBack(counts) }
+        didRetire?()
     }
 
     /// Joins those that a suspension reaches.

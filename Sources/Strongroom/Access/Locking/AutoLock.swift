@@ -107,8 +107,7 @@ extension DatabaseLock {
 
     /// The use of all connections so far.
     private var activity: Activity {
-        let snapshots = state.withLock { $0.snapshots.compactMap(\.connection) }
-        let all = snapshots.map(\.activity) + [writer.activity, readers?.activity ?? Activity()]
+        let all = livingSnapshots.map(\.activity) + [writer.activity, readers?.activity ?? Activity()]
         return all.reduce(Activity()) { $0 + $1 }
     }
 }

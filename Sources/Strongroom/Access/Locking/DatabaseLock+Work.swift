@@ -1,4 +1,4 @@
-// Connections outside of the queue or pool that use its key: snapshots, and checks of the whole file.
+// The library's own connections that use the key of a queue or pool: checks of the whole file, and snapshots that open.
 
 extension DatabaseLock {
     /// Runs work with a connection of its own. A lock waits for its end.
@@ -13,14 +13,6 @@ extension DatabaseLock {
         }
         defer { endWork() }
         return try work()
-    }
-
-    /// Ends a snapshot with the next lock.
-    func add(_ snapshot: SerializedConnection) {
-        state.withLock { state in
-            state.snapshots.removeAll { $0.connection == nil }
-            state.snapshots.append(Snapshot(connection: snapshot))
-        }
     }
 
     private func beginWork() -> Bool {

@@ -18,13 +18,9 @@ final class DatabaseLock: Sendable {
         case closed
     }
 
-    struct Snapshot {
-        weak var connection: SerializedConnection?
-    }
-
     struct State {
         var phase = Phase.open
-        var snapshots: [Snapshot] = []
+        var snapshots = Snapshots()
 
         /// The number of connections outside of the queue or pool that use its key.
         var workCount = 0
@@ -142,10 +138,7 @@ final class DatabaseLock: Sendable {
     private func closeAll(_ db: Database) throws {
         // It was closed meanwhile, or has closed itself.
         _ = try db.openConnection
-        for snapshot in snapshots {
-            snapshot.stopForLock()
-            try snapshot.sync(by: .direct) { try $0.close(refusing: .locked) }
-        }
+        try closeSnapshots()
         try readers?.closeIdle()
         let identity = db.keyIdentity
         try db.closeForReopening(.locked)
@@ -242,16 +235,6 @@ final class DatabaseLock: Sendable {
         goOn()
     }
 
-    /// Tells the snapshots that were closed from those that go on after a lock that failed.
-    private func endSnapshots() {
-        for snapshot in snapshots {
-            snapshot.endStopForLock()
-            snapshot.sync(by: .direct) { db in
-                if db.sqliteConnection == nil { db.refusal = .endedSnapshot }
-            }
-        }
-    }
-
     /// The number of transactions that have changed something.
     var commitCount: UInt64 { state.withLock { writer.commitCount - $0.reopeningCount } }
 
@@ -276,7 +259,7 @@ final class DatabaseLock: Sendable {
 
     /// True if the calling thread is inside of an access, which a lock would wait for.
     private var isInside: Bool {
-        writer.isAccessed || readers?.isAccessed == true || snapshots.contains(where: \.isAccessed)
+        writer.isAccessed || readers?.isAccessed == true || livingSnapshots.contains(where: \.isAccessed)
     }
 
     private func requireOutside(_ method: String) throws {
@@ -291,8 +274,6 @@ final class DatabaseLock: Sendable {
                 advice: "call it on another queue, or with await", reason: .notLockable)
         }
     }
-
-    private var snapshots: [SerializedConnection] { state.withLock { $0.snapshots.compactMap(\.connection) } }
 }
 
 extension DatabaseError {
@@ -301,9 +282,4 @@ extension DatabaseError {
 
     fileprivate static let needsKey = DatabaseError(
         refusing: "The key of the database is not in a store", advice: "give it: unlock(with:)", reason: .locked)
-
-    /// The error of a snapshot that a lock has ended.
-    fileprivate static let endedSnapshot = DatabaseError(
-        refusing: "The snapshot has ended, because the database was locked", advice: "make another snapshot",
-        reason: .closed, isConnectionUsable: false)
 }
