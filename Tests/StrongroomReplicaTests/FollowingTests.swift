@@ -230,14 +230,16 @@ struct FollowingTests {
     func journalModes() async throws {
         let scratch = try Scratch(), db = try Connection(scratch.database)
         try db.createTables()
-        try db.run("PRAGMA busy_timeout = 0")
         for (round, mode) in ["wal", "delete", "wal", "truncate", "persist", "wal"].enumerated() {
             #expect(try db.value("PRAGMA journal_mode = \(mode)") == mode)
             let replica = try scratch.replica()
             try db.insert(10)
             try await replica.sync()
             if mode == "wal" {
+                try db.run("PRAGMA busy_timeout = 0")
                 #expect(throws: Connection.Failure.self) { try db.value("PRAGMA journal_mode = delete") }
+                // Without a log, a write meets the lock of a comparison.
+                try db.run("PRAGMA busy_timeout = 10000")
             }
             try db.insert(10)
             try await replica.stop()

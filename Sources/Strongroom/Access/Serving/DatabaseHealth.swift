@@ -10,7 +10,7 @@ public enum DatabaseHealth: String, Sendable, CaseIterable {
     /// The database is being shut down. Running accesses end; new ones are refused.
     case shuttingDown
 
-    /// The database is locked, and its key is wiped. See ``DatabasePool/lock()``.
+    /// The database is locked, and its key is wiped. See <doc:LockingAndUnlocking>.
     case locked
 
     /// The database is suspended: accesses that would take a lock fail. See ``DatabaseWriter/suspend()``.
