@@ -28,13 +28,7 @@ struct ClockTests {
         let scratch = try Scratch(), db = try Connection(scratch.database)
         try db.createTables()
         try await scratch.replica().stop()
-        let folder = scratch.database + "-replica"
-        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder).first)
-        let state = try LocalState(folder: folder + "/" + name)
-        var record = try #require(state.record)
-        record.time += 86_400_000
-        try state.save(record)
-        state.release()
+        try scratch.dateLastPoint(laterBy: 86_400_000)
         try db.insert(1)
         try await scratch.replica().stop()
         let history = try DatabaseReplica.histories(in: scratch.destination)[0]

@@ -109,13 +109,7 @@ struct InvariantTests {
         try db.createTables()
         try await scratch.replica().stop()
         // The last restore point seems to be of tomorrow.
-        let folder = scratch.database + "-replica"
-        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder).first)
-        let state = try LocalState(folder: folder + "/" + name)
-        var record = try #require(state.record)
-        record.time += 86_400_000
-        try state.save(record)
-        state.release()
+        try scratch.dateLastPoint(laterBy: 86_400_000)
         for _ in 0..<2 {
             try db.insert(1)
             try await scratch.replica().stop()

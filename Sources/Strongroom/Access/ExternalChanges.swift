@@ -191,8 +191,7 @@ final class ExternalChanges: @unchecked Sendable {
         if mustSchedule { schedule() }
     }
 
-    /// Begins again with the connection of a database that was unlocked. Its observers are
-    /// notified by other means.
+    /// Begins again with the connection of a database that was unlocked. Its observers are notified by other means.
     func databaseWasReopened(_ db: Database) {
         db.part(FilePlace.self).begin()
         version = try? db.untraced { try db.dataVersion }

@@ -1,21 +1,12 @@
 import Dispatch
 import Foundation
 
-extension DatabaseQueue {
+extension DatabaseWriter {
     /// Locks the database at each signal of this number, such as `SIGUSR1`, until the returned object is cancelled. The
     /// signal no longer ends the process. A process can't catch `SIGKILL` and `SIGSTOP`.
     @discardableResult
     public func autoLock(onSignal number: Int32) -> AutoLock {
-        databaseLock.lock(atSignal: number)
-    }
-}
-
-extension DatabasePool {
-    /// Locks the database at each signal of this number, such as `SIGUSR1`, until the returned object is cancelled. The
-    /// signal no longer ends the process. A process can't catch `SIGKILL` and `SIGSTOP`.
-    @discardableResult
-    public func autoLock(onSignal number: Int32) -> AutoLock {
-        databaseLock.lock(atSignal: number)
+        locking { $0.lock(atSignal: number) }
     }
 }
 

@@ -1,6 +1,7 @@
 import Foundation
-import StrongroomReplica
 import Testing
+
+@testable import StrongroomReplica
 
 /// A temporary folder with a database, and a destination.
 final class Scratch {
@@ -51,6 +52,17 @@ final class Scratch {
         let replica = try DatabaseReplica(path: database, to: destination, options: options)
         replica.start()
         return replica
+    }
+
+    /// Dates the last restore point later, in milliseconds, as if the clock had been set back since.
+    func dateLastPoint(laterBy milliseconds: Int64) throws {
+        let folder = database + "-replica"
+        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder).first)
+        let state = try LocalState(folder: folder + "/" + name)
+        var record = try #require(state.record)
+        record.time += milliseconds
+        try state.save(record)
+        state.release()
     }
 
     private var restored = 0

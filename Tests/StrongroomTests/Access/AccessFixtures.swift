@@ -86,6 +86,34 @@ func start(_ body: @escaping @Sendable () -> Void) -> Gate {
     return isDone
 }
 
+/// A write on a thread of its own that inserts a wine, and then writes until it is stopped.
+struct EndlessWrite: Sendable {
+    private let isOver: Gate
+    private let failure = Shared<(any Error)?>(nil)
+
+    /// Returns when the statement runs.
+    init(_ writer: any DatabaseWriter) {
+        let isWriting = Gate()
+        isOver = start { [failure] in
+            do {
+                try writer.write { db in
+                    try db.insertWine()
+                    try db.writeForever(isWriting.open)
+                }
+            } catch {
+                failure.update { $0 = error }
+            }
+        }
+        isWriting.pass()
+    }
+
+    /// Waits for the end. Returns its error.
+    func end() -> (any Error)? {
+        isOver.pass()
+        return failure.value
+    }
+}
+
 /// An access on a thread of its own, which keeps its connection until it is ended.
 struct HeldAccess {
     private let mayEnd: Gate
@@ -190,12 +218,17 @@ extension Database {
                 """)
     }
 
-    /// Writes until it is stopped.
-    func writeForever() throws {
+    /// Writes until it is stopped. Calls `begun` once, inside of the statement.
+    func writeForever(_ begun: @escaping @Sendable () -> Void = {}) throws {
+        add(
+            function: DatabaseFunction("begun", argumentCount: 0) { _ in
+                begun()
+                return "flood"
+            })
         try execute(
             sql: """
-                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) INSERT INTO wine (name) SELECT 'flood' \
-                FROM n
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+                INSERT INTO wine (name) SELECT CASE i WHEN 1 THEN begun() ELSE 'flood' END FROM n
                 """)
     }
 }

@@ -70,24 +70,10 @@ struct SuspensionTests {
     }
 
     private func suspendWrite(_ writer: any DatabaseWriter, _ path: String, _ kind: WriterKind) throws -> Bool {
-        let isWriting = Gate()
-        let error = Shared<(any Error)?>(nil)
-        let write = start {
-            do {
-                try writer.write { db in
-                    try db.insertWine()
-                    isWriting.open()
-                    try db.writeForever()
-                }
-            } catch let failure {
-                error.update { $0 = failure }
-            }
-        }
-        isWriting.pass()
+        let write = EndlessWrite(writer)
         #expect(try !Locks.exclusive(on: path).isEmpty)
         let isInTime = try suspend(writer, path)
-        write.pass()
-        expectSuspension(error.value)
+        expectSuspension(write.end())
         if kind == .queue { #expect(try Locks.all(on: path) == []) }
         writer.resume()
         #expect(try writer.read { try $0.countWines() } == 0)

@@ -34,10 +34,7 @@ struct LockMemoryTests {
         await #expect(processExitsWith: .success) { [kind = kind.rawValue as String] in
             let secrets = Secrets()
             let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
-            let writer: any LockableWriter =
-                kind == "pool"
-                ? try DatabasePool(path: path, configuration: secrets.configuration)
-                : try DatabaseQueue(path: path, configuration: secrets.configuration)
+            let writer = try LockableKind(rawValue: kind)!.open(path, secrets.configuration)
             // The first page has the salt.
             try writer.write { try $0.execute(sql: "CREATE TABLE t (a)") }
             let derived = try Self.derivedKey(secrets.passphrase, path)
@@ -108,9 +105,7 @@ struct LockMemoryTests {
                 var configuration = Configuration()
                 configuration.encryption = Encryption(key: .passphrase(passphrase.bytes))
                 configuration.encryption?.keySlots.creating = NewKeySlot(label: "slot", derivation: .cheap)
-                return kind == "pool"
-                    ? try DatabasePool(path: path, configuration: configuration)
-                    : try DatabaseQueue(path: path, configuration: configuration)
+                return try LockableKind(rawValue: kind)!.open(path, configuration)
             }
             let writer = try open()
             try writer.write { try $0.execute(sql: "CREATE TABLE t (a)") }
@@ -140,9 +135,7 @@ struct LockMemoryTests {
             func open() throws -> any LockableWriter {
                 var configuration = Configuration()
                 configuration.encryption = Encryption(key: try .rawKey(key.bytes))
-                return kind == "pool"
-                    ? try DatabasePool(path: path, configuration: configuration)
-                    : try DatabaseQueue(path: path, configuration: configuration)
+                return try LockableKind(rawValue: kind)!.open(path, configuration)
             }
             let writer = try open()
             try writer.write { try $0.execute(sql: "CREATE TABLE t (a)") }

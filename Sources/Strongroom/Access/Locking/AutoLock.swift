@@ -75,8 +75,7 @@ extension DatabaseLock {
             do {
                 try self.lock()
             } catch {
-                let code = (error as? DatabaseError)?.extendedResultCode ?? .SQLITE_ERROR
-                ErrorLog.log(code, "the database could not lock itself: \(error)")
+                error.logFailedLock()
             }
         }
     }

@@ -27,12 +27,12 @@ extension DatabaseLock {
 
     private func remove(_ number: Int) {
         state.withLock { $0.snapshots.living.removeAll { $0.number == number } }
-        noteClosed([number])
+        noteClosed(number)
     }
 
-    private func noteClosed(_ numbers: [Int]) {
+    private func noteClosed(_ number: Int) {
         let turn = state.withLock { state in
-            state.snapshots.open.subtract(numbers)
+            state.snapshots.open.remove(number)
             return state.snapshots.open.isEmpty ? state.snapshots.atEnd.take() : nil
         }
         turn?.put(())
@@ -49,7 +49,7 @@ extension DatabaseLock {
             guard let connection = snapshot.connection else { continue }
             connection.stopForLock()
             try connection.sync(by: .direct) { try $0.close(refusing: .locked) }
-            noteClosed([snapshot.number])
+            noteClosed(snapshot.number)
         }
         let turn: Handover<Void>? = state.withLock { state in
             guard !state.snapshots.open.isEmpty else { return nil }

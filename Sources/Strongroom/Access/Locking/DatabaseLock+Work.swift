@@ -45,18 +45,8 @@ extension DatabaseLock {
 }
 
 extension DatabaseReader {
-    /// The lock of a queue or pool. Nil for snapshots, and for readers that the program defines.
-    var possibleLock: DatabaseLock? {
-        switch self {
-        case let queue as DatabaseQueue: queue.databaseLock
-        case let pool as DatabasePool: pool.databaseLock
-        case let wrapper as any ReaderWrapper: wrapper.reader.possibleLock
-        default: nil
-        }
-    }
-
     /// Runs work with a connection of its own, which ends with a lock of the database.
     func duringWork<T>(_ work: () throws -> T) throws -> T {
-        if let possibleLock { try possibleLock.duringWork(work) } else { try work() }
+        if let served { try served.databaseLock.duringWork(work) } else { try work() }
     }
 }

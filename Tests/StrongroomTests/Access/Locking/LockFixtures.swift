@@ -5,16 +5,6 @@ import Testing
 
 /// A queue or a pool, as tests lock both.
 protocol LockableWriter: DatabaseWriter {
-    var isLocked: Bool { get }
-    func lock() throws
-    func lock() async throws
-    func unlock(with key: DatabaseKey) throws
-    func unlock(with key: DatabaseKey) async throws
-    func unlock() async throws
-    func autoLock(after delay: AutoLockDelay) -> AutoLock
-    func autoLock(on event: AutoLockEvent) -> AutoLock
-    func autoLock(on name: Notification.Name, in center: NotificationCenter) -> AutoLock
-    func autoLock(onSignal number: Int32) -> AutoLock
     func add(function: DatabaseFunction)
     func releaseMemory()
 }
@@ -26,6 +16,13 @@ enum LockableKind: String, CaseIterable, CustomTestStringConvertible {
     case queue, pool
 
     var testDescription: String { rawValue }
+
+    func open(_ path: String, _ configuration: Configuration) throws -> any LockableWriter {
+        switch self {
+        case .queue: try DatabaseQueue(path: path, configuration: configuration)
+        case .pool: try DatabasePool(path: path, configuration: configuration)
+        }
+    }
 }
 
 /// A database with the raw key `notes`, in a folder of its own.
@@ -50,11 +47,7 @@ struct LockFixture: Sendable {
     init(_ kind: LockableKind, _ configuration: Configuration = configuration()) throws {
         folder = try TemporaryFolder()
         folder.keep()
-        let path = folder.path("db.sqlite")
-        switch kind {
-        case .queue: writer = try DatabaseQueue(path: path, configuration: configuration)
-        case .pool: writer = try DatabasePool(path: path, configuration: configuration)
-        }
+        writer = try kind.open(folder.path("db.sqlite"), configuration)
         try writer.write { try $0.execute(sql: "CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT)") }
     }
 

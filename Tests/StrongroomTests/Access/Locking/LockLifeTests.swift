@@ -15,7 +15,7 @@ struct LockLifeTests {
             let fixture = try LockFixture(kind, LockFixture.configuration(accesses)), writer = fixture.writer
             let held = try await HeldAccess { hold in writer.writeWithoutTransaction { _ in hold() } }
             let close = start { #expect(throws: Never.self) { try writer.close() } }
-            let line = try #require(writer.possibleLock?.writer)
+            let line = try #require(writer.served?.writer)
             #expect(try await eventually { line.waiting == 1 })
             let lock = start { do { try writer.lock() } catch {} }
             #expect(try await eventually { line.isLocked })
@@ -39,18 +39,15 @@ struct LockLifeTests {
             var configuration = LockFixture.configuration(.wait(.infinity))
             let farewell = Farewell { isObserverReleased.open() }
             configuration.prepareDatabase { _ in withExtendedLifetime(farewell) {} }
-            let writer: any LockableWriter =
-                kind == .pool
-                ? try DatabasePool(path: path, configuration: configuration)
-                : try DatabaseQueue(path: path, configuration: configuration)
+            let writer = try kind.open(path, configuration)
             try await writer.write { try $0.execute(sql: "CREATE TABLE t (a)") }
             released = writer
             _ = writer.autoLock(after: .idle(3600))
             try await writer.lock()
             let waiting = Task { _ = try await writer.read { try $0.tableExists("t") } }
-            let possibleLock = try #require(writer.possibleLock)
+            let databaseLock = try #require(writer.served?.databaseLock)
             #expect(
-                try await eventually { possibleLock.writer.waiting + (possibleLock.readers?.waiting.count ?? 0) == 1 })
+                try await eventually { databaseLock.writer.waiting + (databaseLock.readers?.waiting.count ?? 0) == 1 })
             waiting.cancel()
             await #expect(throws: CancellationError.self) { try await waiting.value }
         }
@@ -63,7 +60,7 @@ struct LockLifeTests {
         let fixture = try LockFixture(kind, LockFixture.configuration(.wait(.infinity))), writer = fixture.writer
         try await writer.lock()
         let waiting = start { #expect(throws: DatabaseError.self) { try writer.write { try $0.insertWine() } } }
-        let line = try #require(writer.possibleLock?.writer)
+        let line = try #require(writer.served?.writer)
         #expect(try await eventually { line.waiting == 1 })
         let shutdown = try await writer.shutDown(within: 60)
         #expect(!shutdown.hasInterruptedAccesses)

@@ -22,6 +22,15 @@ struct LockMistakeTests {
         #expect(try writer.read { try $0.countWines() } == 1)
     }
 
+    @Test("behind a wrapper is that of the queue or pool", arguments: LockableKind.allCases)
+    func wrapper(kind: LockableKind) throws {
+        let fixture = try LockFixture(kind), wrapper = AnyDatabaseWriter(fixture.writer)
+        try wrapper.lock()
+        #expect(wrapper.isLocked && fixture.writer.isLocked)
+        try wrapper.unlock(with: LockFixture.key)
+        #expect(!wrapper.isLocked && !fixture.writer.isLocked)
+    }
+
     @Test("on the target queue of the database is an error", arguments: LockableKind.allCases)
     func onTargetQueue(kind: LockableKind) throws {
         let target = DispatchQueue(label: "target")

@@ -89,10 +89,7 @@ struct LockNeighbourTests {
         let fixture = try LockFixture(kind)
         var configuration = LockFixture.configuration()
         configuration.readonly = true
-        let reader: any LockableWriter =
-            kind == .pool
-            ? try DatabasePool(path: fixture.path, configuration: configuration)
-            : try DatabaseQueue(path: fixture.path, configuration: configuration)
+        let reader = try kind.open(fixture.path, configuration)
         for count in 0..<3 {
             #expect(try await reader.read { try $0.countWines() } == count)
             try await reader.lock()

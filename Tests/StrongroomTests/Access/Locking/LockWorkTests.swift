@@ -44,7 +44,7 @@ struct LockWorkTests {
                 do { _ = try writer.checkIntegrity() } catch { failure.update { $0 = error } }
             }
         }
-        let databaseLock = try #require(writer.possibleLock)
+        let databaseLock = try #require(writer.served?.databaseLock)
         #expect(try await eventually { databaseLock.state.withLock(\.workCount) > 0 })
         try await writer.lock()
         try await onThread { checks.pass() }

@@ -1,3 +1,4 @@
+import CStrongroomFaults
 import Foundation
 import Strongroom
 import TestSupport
@@ -133,6 +134,27 @@ struct LockedAccessTests {
         }
         try await writer.unlock(with: LockFixture.key)
         #expect(try await writer.read { try $0.countWines() } == 0)
+    }
+
+    @Test("wait for a snapshot that another thread is releasing: its connection has the key until it is closed")
+    func releasedSnapshot() async throws {
+        strongroom_faults_install()
+        let fixture = try LockFixture(.pool), pool = try #require(fixture.pool)
+        let snapshot = Shared<DatabaseSnapshot?>(try pool.makeSnapshot())
+        let isClosing = Gate(), isLocked = Gate(), wasTooEarly = Shared(false)
+        at(STRONGROOM_MOMENT_TRANSACTION_ENDED, fixture.path) {
+            isClosing.open()
+            // The lock returns meanwhile if it does not wait.
+            let hasReturned = isLocked.opens(within: 1)
+            wasTooEarly.update { $0 = hasReturned }
+        }
+        let release = start { snapshot.update { $0 = nil } }
+        try await onThread { isClosing.pass() }
+        try await pool.lock()
+        #expect(try openDescriptors(of: fixture.path) == 0)
+        isLocked.open()
+        try await onThread { release.pass() }
+        #expect(!wasTooEarly.value)
     }
 
     @Test("find readers busy, barriers and nested accesses when the lock comes, and nothing hangs")

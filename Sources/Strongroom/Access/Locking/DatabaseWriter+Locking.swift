@@ -1,10 +1,10 @@
 import Foundation
 
-// Locking a pool: see <doc:LockingAndUnlocking>.
+// Locking a queue or pool, or a writer that wraps one: see <doc:LockingAndUnlocking>.
 
-extension DatabasePool {
+extension DatabaseWriter {
     /// A Boolean value that indicates whether the database is locked.
-    public var isLocked: Bool { databaseLock.isLocked }
+    public var isLocked: Bool { served?.databaseLock.isLocked ?? false }
 
     /// Locks the database: ends its accesses, closes its connections, and wipes its keys. The object, its observers and
     /// its configuration stay.
@@ -16,15 +16,15 @@ extension DatabasePool {
     /// Blocks until the running accesses have ended.
     ///
     /// - throws: `SQLITE_MISUSE` with the reason `notLockable` inside of an access, and for a database in memory,
-    ///   without a key, or whose key `prepareDatabase` sets; `SQLITE_BUSY` when the program keeps a statement. The
-    ///   database goes on unlocked then.
+    ///   without a key, whose key `prepareDatabase` sets, or of a type of the program's own; `SQLITE_BUSY` when the
+    ///   program keeps a statement. The database goes on unlocked then.
     public func lock() throws {
-        try databaseLock.lock()
+        try lockable.lock()
     }
 
     /// Suspends the task instead of blocking the thread. A cancellation does not stop the lock.
     public func lock() async throws {
-        let databaseLock = databaseLock
+        let databaseLock = try lockable
         try await Workers.shared.value { try databaseLock.lock() }
     }
 
@@ -37,12 +37,12 @@ extension DatabasePool {
     ///   `SQLITE_MISUSE` with the reason `notLocked` if it is not locked; `SQLITE_ABORT` with the reason
     ///   `suspended` while it is suspended.
     public func unlock(with key: DatabaseKey) throws {
-        try databaseLock.unlock(with: key.source)
+        try lockable.unlock(with: key.source)
     }
 
     /// Suspends the task instead of blocking the thread. A cancellation does not stop the unlocking.
     public func unlock(with key: DatabaseKey) async throws {
-        let databaseLock = databaseLock
+        let databaseLock = try lockable
         try await Workers.shared.value { try databaseLock.unlock(with: key.source) }
     }
 
@@ -51,12 +51,12 @@ extension DatabasePool {
     /// - throws: `SQLITE_MISUSE` with the reason `locked` if the key is not in a store; the errors of
     ///   `unlock(with:)`.
     public func unlock() throws {
-        try databaseLock.unlock(with: nil)
+        try lockable.unlock(with: nil)
     }
 
     /// Suspends the task instead of blocking the thread.
     public func unlock() async throws {
-        let databaseLock = databaseLock
+        let databaseLock = try lockable
         try await Workers.shared.value { try databaseLock.unlock(with: nil) }
     }
 
@@ -67,14 +67,16 @@ extension DatabasePool {
     /// the lock is passed to ``Database/logError``.
     @discardableResult
     public func autoLock(after delay: AutoLockDelay) -> AutoLock {
-        databaseLock.lock(afterIdle: delay.seconds)
+        locking { $0.lock(afterIdle: delay.seconds) }
     }
 
     /// Locks the database at an event, each time, until the returned object is cancelled.
     @discardableResult
     public func autoLock(on event: AutoLockEvent) -> AutoLock {
-        switch event.kind {
-        case .suspension: databaseLock.lockAtSuspension()
+        locking { databaseLock in
+            switch event.kind {
+            case .suspension: databaseLock.lockAtSuspension()
+            }
         }
     }
 
@@ -85,6 +87,36 @@ extension DatabasePool {
     ///   - center: the center that the notification is posted to. Default: `.default`.
     @discardableResult
     public func autoLock(on name: Notification.Name, in center: NotificationCenter = .default) -> AutoLock {
-        databaseLock.lock(at: name, center)
+        locking { $0.lock(at: name, center) }
+    }
+}
+
+extension DatabaseWriter {
+    private var lockable: DatabaseLock {
+        get throws {
+            guard let served else {
+                throw DatabaseError.notLockable(
+                    "\(Self.self) is neither a queue nor a pool", "lock the queue or pool that it uses")
+            }
+            return served.databaseLock
+        }
+    }
+
+    /// Returns a reason for which the database locks itself. What can't be locked is logged.
+    func locking(_ begin: (DatabaseLock) -> AutoLock) -> AutoLock {
+        do {
+            return begin(try lockable)
+        } catch {
+            error.logFailedLock()
+            return AutoLock {}
+        }
+    }
+}
+
+extension Error {
+    /// Logs the error of a database that could not lock itself.
+    func logFailedLock() {
+        let code = (self as? DatabaseError)?.extendedResultCode ?? .SQLITE_ERROR
+        ErrorLog.log(code, "the database could not lock itself: \(self)")
     }
 }
