@@ -16,6 +16,8 @@ void strongroom_faults_turn(void) {
     is_taken = false;
 }
 
+bool strongroom_faults_has_turn(void) { return is_taken; }
+
 void strongroom_turns_begin(int64_t after, void (*act)(void *context), void *argument) {
     count = 0;
     turn = after;

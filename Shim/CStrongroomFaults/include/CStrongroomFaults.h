@@ -230,4 +230,8 @@ int64_t strongroom_faults_shim_refusals(void);
 /// Returns the number of refused allocations of SQLite.
 int64_t strongroom_faults_refusals(void);
 
+/// Returns true if `masked` is in the bytes, each of its bytes combined with `mask` by exclusive or. So a search of the
+/// memory of this process does not find itself.
+bool strongroom_faults_find_masked(const void *bytes, int64_t count, const void *masked, int64_t length, uint8_t mask);
+
 #endif

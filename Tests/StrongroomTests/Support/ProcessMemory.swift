@@ -1,3 +1,4 @@
+import CStrongroomFaults
 import Foundation
 
 /// Bytes that stand nowhere in the open, so that a search for them does not find itself.
@@ -90,20 +91,7 @@ enum ProcessMemory {
     }
 
     private static func find(_ needle: MaskedBytes, in bytes: UnsafeRawBufferPointer) -> Bool {
-        let (masked, mask) = (needle.masked, needle.mask)
-        guard bytes.count >= masked.count, let base = bytes.baseAddress else { return false }
-        var from = 0
-        while from <= bytes.count - masked.count,
-            let hit = memchr(base + from, CInt(masked[0] ^ mask), bytes.count - from)
-        {
-            let index = UnsafeRawPointer(hit) - base
-            if index <= bytes.count - masked.count,
-                masked.indices.allSatisfy({ bytes[index + $0] ^ mask == masked[$0] })
-            {
-                return true
-            }
-            from = index + 1
-        }
-        return false
+        strongroom_faults_find_masked(
+            bytes.baseAddress, Int64(bytes.count), needle.masked, Int64(needle.masked.count), needle.mask)
     }
 }
