@@ -125,17 +125,17 @@ struct Disk {
     // MARK: - After a power cut
 
     /// Returns the files that a power cut leaves.
-    func contents(after loss: Loss, using random: inout SeededGenerator) -> [String: [UInt8]] {
+    func contents(after loss: Loss, using random: inout SeededGenerator) -> [String: Data] {
         var names = names, folders = syncedFolders
         let kept = keptCount(loss, using: &random)
         for (index, change) in pendingNames.enumerated() where change.isSynced || index < kept {
             Disk.apply(change, &names, &folders)
         }
-        var contents: [String: [UInt8]] = [:]
+        var contents: [String: Data] = [:]
         // In one order, or a seed would not give the same files again.
         for (path, number) in names.sorted(by: { $0.key < $1.key })
         where folders.contains(parent(path)) && !path.hasSuffix("-shm") {
-            contents[path] = content(files[number] ?? File(), after: loss, using: &random)
+            contents[path] = Data(content(files[number] ?? File(), after: loss, using: &random))
         }
         return contents
     }

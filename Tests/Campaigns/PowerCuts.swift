@@ -21,7 +21,7 @@ struct PowerCuts {
     }
 
     private func cut(_ scenario: Scenario, _ start: Disk, _ changes: [Change], _ before: Ledger, attempted: Int) {
-        var disk = start, ledger = before, seen: Set<[String: [UInt8]]> = []
+        var disk = start, ledger = before, seen: Set<[String: Data]> = []
         ledger.attempted = attempted
         for (number, change) in (changes + [.note(.batch(0))]).enumerated() {
             if case .note(let note) = change, number < changes.count {
@@ -40,13 +40,13 @@ struct PowerCuts {
         }
     }
 
-    private func judge(_ scenario: Scenario, _ contents: [String: [UInt8]], _ ledger: Ledger) throws -> String {
+    private func judge(_ scenario: Scenario, _ contents: [String: Data], _ ledger: Ledger) throws -> String {
         let place = Place(folder: campaign.options.folder + "/work")
         try place.make()
         for (path, bytes) in contents {
             let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            try Data(bytes).write(to: URL(fileURLWithPath: path))
+            try bytes.write(to: URL(fileURLWithPath: path))
         }
         try Judge(scenario: scenario, place: place, ledger: ledger, asksShell: campaign.asksShell)
             .judge(isDurable: scenario.isDurable)

@@ -113,21 +113,24 @@ struct SalvageModel {
 
 /// The content of the database in each commit, and the pages of its rows.
 struct Ledger {
-    struct Place: Hashable {
+    struct Place {
         var table: String
         var rowID: Int64
         var pages: Set<Int>
+        /// The row as SQL literals.
+        var literal: String
+        /// Those that a lost row may show.
+        var lost: [String]
     }
 
     /// The rows of each table in any commit, as SQL literals.
     private(set) var once: [String: Set<String>] = [:]
-    /// The rows of any table in any commit, as a lost row would show them.
+    /// The rows of any table in any commit, as lost rows may show them.
     private(set) var lostOnce: Set<String> = []
     /// The rows of each table after the last commit.
     private(set) var last: [String: Set<String>] = [:]
     /// The rows after the last commit with their pages, for tables with rowids.
     private(set) var rows: [Place] = []
-    private(set) var literals: [Place: (own: String, lost: String)] = [:]
 
     static func tables(_ db: Database) throws -> [String] {
         try String.fetchAll(
@@ -141,7 +144,7 @@ struct Ledger {
             let found = try Self.fetch(db, table)
             last[table] = Set(found.map(\.own))
             once[table, default: []].formUnion(found.map(\.own))
-            lostOnce.formUnion(found.map(\.lost))
+            lostOnce.formUnion(found.flatMap { Self.shortened($0.lost) })
         }
     }
 
@@ -162,16 +165,22 @@ struct Ledger {
                 for cell in 0..<Int(leaf[3])! {
                     let digits = String(cell, radix: 16),
                         name = String(repeating: "0", count: 3 - digits.count) + digits
-                    let row = Place(
-                        table: table, rowID: found[index].rowID,
-                        pages: (chains[leaf[1] + name] ?? []).union([Int(leaf[2])!]))
-                    rows.append(row)
-                    literals[row] = (found[index].own, found[index].lost)
+                    let row = found[index]
+                    rows.append(
+                        Place(
+                            table: table, rowID: row.rowID,
+                            pages: (chains[leaf[1] + name] ?? []).union([Int(leaf[2])!]), literal: row.own,
+                            lost: Self.shortened(row.lost)))
                     index += 1
                 }
             }
             try #require(index == found.count)
         }
+    }
+
+    /// Returns the row, and what may be left of it: rows from before a column was added are shorter.
+    private static func shortened(_ row: String) -> [String] {
+        [row] + row.indices.filter { row[$0] == "," }.map { String(row[..<$0]) }
     }
 
     /// Returns the rows of a table in the order of their keys.
@@ -234,8 +243,7 @@ struct Salvaged {
             guard table != "sqlite_sequence", !table.hasPrefix("page_") || table == "page_content" else { continue }
             #expect(rows.subtracting(ledger.once[table] ?? []).isEmpty, "invented in \(table): \(comment)")
         }
-        // Rows that were there before a column was added are shorter.
-        let invented = lost.filter { row in !ledger.lostOnce.contains { $0 == row || $0.hasPrefix(row + ",") } }
+        let invented = lost.filter { !ledger.lostOnce.contains($0) }
         #expect(invented.isEmpty, "invented: \(invented.prefix(3)) \(comment)")
         for table in report.tables {
             // Without its log, the database is that of an earlier commit.
@@ -245,10 +253,9 @@ struct Salvaged {
         guard let damaged else { return }
         let lost = Set(lost)
         let absent = ledger.rows.filter { row in
-            guard row.pages.isDisjoint(with: damaged), let literal = ledger.literals[row] else { return false }
+            guard row.pages.isDisjoint(with: damaged) else { return false }
             if row.table.hasPrefix("page_"), row.table != "page_content" { return false }
-            return tables[row.table]?.contains(literal.own) != true
-                && !lost.contains { literal.lost == $0 || literal.lost.hasPrefix($0 + ",") }
+            return tables[row.table]?.contains(row.literal) != true && lost.isDisjoint(with: row.lost)
         }
         #expect(absent.isEmpty, "not saved: \(absent.prefix(3)) \(comment)")
     }
