@@ -18,6 +18,8 @@ struct Kills {
         /// The other processes: a connection that stays open keeps a replacement out, and a restore loses what they
         /// wrote after the backup.
         var company = Company.all
+        /// The number of kills that a database lives through.
+        var life = 20
     }
 
     private enum Company {
@@ -37,7 +39,8 @@ struct Kills {
         Target(
             kind: .migrateInPlace, share: 10, scenarios: ["migrate-in-place-wal", "migrate-in-place-delete"],
             outcomes: [[.former], [.new]], operations: 250, company: .writers),
-        Target(kind: .folder, share: 2, scenarios: ["backup-folder"], outcomes: [[.old]], operations: 120),
+        // Each backup, and each judgement of one, reads all that the writers beside it have added.
+        Target(kind: .folder, share: 2, scenarios: ["backup-folder"], outcomes: [[.old]], operations: 120, life: 5),
     ]
 
     /// 4,600 kills, or as many as were asked for, in these shares.
@@ -59,8 +62,7 @@ struct Kills {
         var scenario = model
         scenario.outcomes = target.outcomes
         scenario.copySecret = nil
-        // The database lives on for some rounds.
-        if round % 20 == 0 || !FileManager.default.fileExists(atPath: place.path) {
+        if round % target.life == 0 || !FileManager.default.fileExists(atPath: place.path) {
             for author in ["v", "w"] { try? FileManager.default.removeItem(atPath: folder + "/ledger-" + author) }
             _ = try scenario.makeModel(place)
         }
