@@ -100,7 +100,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         case .constant(let reader):
             reader.asyncRead { db in self.emit(self.fetch(db) { try self.fetch($0) }) }
         case .writer(let writer):
-            writer.asyncWriteWithoutTransaction(fetchInWriter, then: emitInOrder)
+            writer.asyncWriteWithoutTransaction(fetchInOrder, then: emitInOrder)
         case .pool(let pool):
             scheduleFetch(in: pool)
         }
@@ -224,6 +224,14 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         }
     }
 
+    /// Fetches a value, and adds it to those to reduce. In the access: so values have the order of accesses, even when
+    /// this one runs past the line of a locked database, and the next one begins before it is emitted.
+    private func fetchInOrder(_ db: Database) -> Result<Fetched, any Error> {
+        let result = fetchInWriter(db)
+        if case .success = result { state.withLock { $0.fetched.append(result) } }
+        return result
+    }
+
     private func fetchInTransaction(_ db: Database) throws -> (Fetched, DatabaseRegion?) {
         // The observation starts inside of a transaction, with an immediate first value.
         if db.isInsideTransaction {
@@ -316,15 +324,18 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         if mustReduce { Workers.shared.run(reduceAll) }
     }
 
-    /// Emits a value, and reduces it on the calling thread if that runs no function of the program.
+    /// Emits what ``fetchInOrder(_:)`` has fetched, and reduces it on the calling thread if that runs no function of
+    /// the program.
     ///
     /// Called before the writer's next access, which may change the region, so that ``ValueObservation/print(_:to:)``
     /// shows the value before the change.
     @Sendable private func emitInOrder(_ result: Result<Fetched, any Error>) {
-        guard case .success = result, reducesPromptly, state.withLock({ $0.beginReducing() }) else {
-            return emit(result)
-        }
-        let value = reduce(result)
+        guard case .success = result else { return emit(result) }
+        failures.withLock { $0.end() }
+        guard state.withLock({ $0.beginReducing() }) else { return }
+        guard reducesPromptly else { return Workers.shared.run(reduceAll) }
+        guard let next = state.withLock({ $0.nextFetched() }) else { return }
+        let value = reduce(next)
         Workers.shared.run {
             if let value { self.schedule(value) }
             self.reduceAll()
@@ -381,20 +392,6 @@ extension ValueObserver: ExternalChangeObserver {
         switch db {
         case .success(let db): if !awaitsFirstFetch { regionDidChange(db) }
         case .failure(let error): emit(.failure(error))
-        }
-    }
-}
-
-/// The functions that receive the values of an observation, and the scheduler that calls them.
-struct ValueSink<Value: Sendable>: Sendable {
-    let schedule: @Sendable (@escaping @Sendable () -> Void) -> Void
-    let onError: @Sendable (any Error) -> Void
-    let onChange: @Sendable (Value) -> Void
-
-    func notify(_ result: Result<Value, any Error>) {
-        switch result {
-        case .success(let value): onChange(value)
-        case .failure(let error): onError(error)
         }
     }
 }

@@ -71,6 +71,24 @@ struct LockedObservationTests {
         }
     }
 
+    @Test("that fetch when it is unlocked end with the latest value", arguments: LockableKind.allCases)
+    func order(kind: LockableKind) async throws {
+        let fixture = try LockFixture(kind), writer = fixture.writer
+        for round in 1...10 {
+            let all = (0..<50).map { _ in Notified<Int>() }
+            let observations = all.map { trackingWineCount().notify($0, in: writer) }
+            try await writer.lock()
+            try await writer.unlock(with: LockFixture.key)
+            let count = try await writer.write { db in
+                try db.insertWine()
+                return try db.countWines()
+            }
+            for notified in all { try await notified.reaches(count) }
+            #expect(all.allSatisfy { $0.values == $0.values.sorted() }, "round \(round)")
+            for observation in observations { observation.cancel() }
+        }
+    }
+
     @Test("of regions are notified once of an unknown change", arguments: LockableKind.allCases)
     func regions(kind: LockableKind) async throws {
         let fixture = try LockFixture(kind), writer = fixture.writer
