@@ -22,8 +22,8 @@
 
 static const char prefix[] = ".strongroom-partial-";
 static const char content[] = "copy";       // what each name in such a folder begins with
-// In the folder of a backup, all files belong to it. This name, and the one with the ending, say so.
-static const char record[] = "strongroom-backup", new_record[] = "strongroom-backup-new";
+// In the folder of a backup, all files belong to it. The record, and the mark until there is one, say so.
+static const char record[] = "strongroom-backup", mark[] = "strongroom-backup-new";
 
 static int open_folder(const char *path) { return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); }
 
@@ -66,7 +66,7 @@ void strongroom_staging_remove(const char *path, int descriptor) {
     int listed = dup(descriptor);
     DIR *folder = listed < 0 ? NULL : fdopendir(listed);
     if (folder) {
-        bool is_backup = has_file(descriptor, record) || has_file(descriptor, new_record);
+        bool is_backup = has_file(descriptor, record) || has_file(descriptor, mark);
         remove_files(descriptor, folder, is_backup, false);
         // Last: with it, the next sweep knows whose the other files are.
         if (is_backup) remove_files(descriptor, folder, true, true);

@@ -20,7 +20,9 @@ package struct BackupRecord: Equatable, Sendable {
     let files: [File]
 
     static let fileName = CopyStaging.recordName
-    static let partialName = CopyStaging.newRecordName
+    static let partialName = fileName + "-partial"
+    /// The empty file that marks the folder until the record is there.
+    static let markName = CopyStaging.markName
     static let largestSize = 1 << 16
     private static let title = "Strongroom backup 1"
 
@@ -51,12 +53,13 @@ extension BackupRecord {
         }
     }
 
-    /// Writes the record beside the database of the copy. The record and the names of all files are on the disk when it
-    /// returns.
+    /// Writes the record beside the database of the copy, in the place of the mark. The record and the names of all
+    /// files are on the disk when it returns.
     func write(in folder: String) throws {
-        let error = text.withUnsafeBytes {
+        var error = text.withUnsafeBytes {
             NamedFile.create(folder + "/" + Self.fileName, partial: folder + "/" + Self.partialName, $0)
         }
+        if error == 0 { error = NamedFile.remove(folder + "/" + Self.markName) }
         guard error == 0 else { throw CopyStaging.failure("write the record of a backup in \(folder)", error) }
     }
 

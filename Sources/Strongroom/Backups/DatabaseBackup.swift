@@ -46,7 +46,8 @@ public struct DatabaseBackup: Sendable, Equatable {
         isComplete = record.files.allSatisfy { NamedFile.size(folder + "/" + $0.name) == $0.size }
         let database = record.database.name
         let known = [
-            database, BackupRecord.fileName, BackupRecord.partialName, BackupCheck.fileName, BackupCheck.partialName,
+            database, BackupRecord.fileName, BackupRecord.markName, BackupRecord.partialName, BackupCheck.fileName,
+            BackupCheck.partialName,
         ]
         let names = Set(known + CompanionFile.allCases.map { $0.path(of: database) })
         let found = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [""]

@@ -40,6 +40,13 @@ struct CampaignTests {
             "--sample", Self.sample(name == "calls" ? 100 : 20))
     }
 
+    @Test(
+        "of failing calls while the header changes takes none for a wrong key",
+        arguments: ["header-on", "header-off"])
+    func headerCalls(scenario: String) async throws {
+        try await run("calls", "--scenario", scenario, "--sample", Self.sample(5))
+    }
+
     @Test("of failing calls in dated backups leaves whole ones, and none is lost")
     func backupCalls() async throws {
         try await run("calls", "--scenario", "backup-folder", "--sample", Self.sample(40))

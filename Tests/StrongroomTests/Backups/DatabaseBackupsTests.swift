@@ -63,6 +63,34 @@ struct DatabaseBackupsTests {
         #expect(try scratch.names() == ["copies", "notes.db"])
     }
 
+    @Test(
+        "keeps nothing of a backup that fails at any change of a file", .timeLimit(.minutes(5)),
+        .enabled(if: strongroom_faults_operations() >= 0), arguments: [true, false])
+    func failures(isLasting: Bool) async {
+        // In a process of its own: all of its files fail.
+        await #expect(processExitsWith: .success) { [isLasting = isLasting as Bool] in
+            let folder = try DatabaseBackupsTests()
+            try folder.makeSource()
+            func make(_ day: Int) throws {
+                try folder.backups.make(of: folder.source, encryption: Self.encryption(), date: folder.day(day))
+            }
+            strongroom_faults_fail_after(.max, false)
+            try make(0)
+            let count = strongroom_faults_operations()
+            guard count > 10 else { exit(3) }
+            for operation in Form.every(4, of: 0..<count, "failing changes of files in a backup") {
+                strongroom_faults_fail_after(operation, isLasting)
+                try? make(1)
+                strongroom_faults_fail_after(-1, false)
+                try make(2)
+                guard try folder.names().allSatisfy({ $0.hasPrefix("2026-") }) else { exit(4) }
+                for name in try folder.names() {
+                    try FileManager.default.removeItem(atPath: folder.scratch.path("copies/" + name))
+                }
+            }
+        }
+    }
+
     @Test("is readable by its owner only, and so is each backup")
     func modes() throws {
         try makeSource()

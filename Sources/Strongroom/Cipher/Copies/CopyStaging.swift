@@ -14,21 +14,21 @@ struct CopyStaging {
         try self.init(in: NamedFile.folder(of: destination), name: "copy")
     }
 
-    /// Creates the folder of a backup, which is published as a whole. An empty record says that all files in it belong
-    /// to the backup.
+    /// Creates the folder of a backup, which is published as a whole. A mark, and later the record, says that all files
+    /// in it belong to the backup.
     ///
     /// - parameter name: the name of the copy in the folder.
     init(ofBackup name: String, in parent: String) throws {
         try self.init(in: parent, name: name)
-        let error = StagedCopy.create(folder + "/" + Self.newRecordName, of: nil)
+        let error = StagedCopy.create(folder + "/" + Self.markName, of: nil)
         guard error == 0 else {
             remove()
             throw CopyStaging.failure("make a folder in \(parent)", error)
         }
     }
 
-    /// The names of the record of a backup, and of one that is not complete.
-    static let recordName = "strongroom-backup", newRecordName = "strongroom-backup-new"
+    /// The names of the record of a backup, and of the mark until there is one.
+    static let recordName = "strongroom-backup", markName = "strongroom-backup-new"
 
     private init(in parent: String, name: String) throws {
         let (error, folder, descriptor) = StagedCopy.makeFolder(in: parent)

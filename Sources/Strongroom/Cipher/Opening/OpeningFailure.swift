@@ -57,7 +57,8 @@ private struct OpeningFailure {
     }
 
     private func withoutKey(_ error: DatabaseError, _ header: FileHeader) -> DatabaseError {
-        if header.isClear { return error }
+        // The disk has failed, and pages are not decrypted yet.
+        if header.isClear || error.resultCode == .SQLITE_IOERR { return error }
         if header.looksLikeText { return .notDatabase(path, "it begins with text") }
         if header.fileSize < 512 { return .notDatabase(path, "it has only \(header.fileSize) bytes") }
         return DatabaseError(
