@@ -88,7 +88,8 @@ struct SlotFileFormatTests {
                 refused[try #require(error.reason), default: 0] += 1
             }
         }
-        #expect(same < 100 && forged > 500 && refused.values.reduce(0, +) > 5000, "\(same) \(forged) \(refused)")
+        // About 90 are the same. The file has random bytes, so the count differs.
+        #expect(same < 300 && forged > 500 && refused.values.reduce(0, +) > 5000, "\(same) \(forged) \(refused)")
         let expected: [DatabaseError.Reason] = [.damagedSlotFile, .newerSlotFile, .weakKeyCost, .excessiveKeyCost]
         #expect(Set(refused.keys).isSuperset(of: expected), "\(refused)")
     }
