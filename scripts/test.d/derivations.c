@@ -1,4 +1,4 @@
-// Derivations of the tests, each of which is computed once in a run: later ones, of any process, take its result.
+// Derivations of the tests, each of which is computed once in a run. Processes that ask again take the result.
 //
 // Each command and each shell that opens a database derives its key with 256,000 rounds, which is most of the time of
 // the tests. The result is the same as without this library. It is loaded by LD_PRELOAD, and the table is a file of
@@ -23,7 +23,6 @@ enum state { FREE, WRITING, WRITTEN };
 
 typedef struct {
     _Atomic uint32_t state;
-    uint32_t size;
     uint8_t question[32];
     uint8_t masked[MOST];
 } entry;

@@ -207,7 +207,8 @@ final class SerializedConnection: @unchecked Sendable {
         later { self.access(by: .inTurn, block) }
     }
 
-    /// Runs `block` with access, later, and then `completion` without access, in the same turn.
+    /// Runs `block` with access, later, and then `completion` without access: before the next access, unless this one
+    /// runs past the line of a locked database.
     func async<T>(_ block: @escaping @Sendable (Database) -> T, then completion: @escaping @Sendable (T) -> Void) {
         later { completion(self.access(by: .inTurn, block)) }
     }

@@ -197,7 +197,7 @@ extension DatabaseReader {
 
 extension DatabaseWriter {
     /// Runs `updates` later, outside of any transaction, and then `completion` with the result, after the access and
-    /// before the next one. A writer that the program defines runs both in the access.
+    /// before the next one, unless the database was locked. A writer that the program defines runs both in the access.
     func asyncWriteWithoutTransaction<T>(
         _ updates: @escaping @Sendable (Database) -> T, then completion: @escaping @Sendable (T) -> Void
     ) {
