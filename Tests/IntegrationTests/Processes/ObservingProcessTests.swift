@@ -16,7 +16,10 @@ struct ObservingProcessTests {
             "PRAGMA journal_mode = wal; CREATE TABLE note (id INTEGER PRIMARY KEY, author TEXT);")
     }
 
-    private func shell(_ passphrase: String) -> StockShell { StockShell(path: database, passphrase: passphrase) }
+    /// The observer may recover the log meanwhile, as it opens the database.
+    private func shell(_ passphrase: String) -> StockShell {
+        StockShell(path: database, passphrase: passphrase, setUp: "PRAGMA busy_timeout = 10000;")
+    }
 
     private func observe() async throws -> RunningProgram {
         let observer = try Program(built: "SharingWorkload", "observe", database, key).start()

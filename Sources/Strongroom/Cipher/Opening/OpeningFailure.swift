@@ -28,6 +28,8 @@ private struct OpeningFailure {
 
     /// Returns the error to throw for SQLite's.
     func explanation(of error: DatabaseError) throws -> DatabaseError {
+        // The disk may work again by now.
+        if error.isOfDisk { return error }
         let header = try database.fileHeader()
         guard header.fileSize > 0 else { return error }
         guard let derived = cipher.derived else { return withoutKey(error, header) }
@@ -57,8 +59,7 @@ private struct OpeningFailure {
     }
 
     private func withoutKey(_ error: DatabaseError, _ header: FileHeader) -> DatabaseError {
-        // The disk has failed, and pages are not decrypted yet.
-        if header.isClear || error.resultCode == .SQLITE_IOERR { return error }
+        if header.isClear { return error }
         if header.looksLikeText { return .notDatabase(path, "it begins with text") }
         if header.fileSize < 512 { return .notDatabase(path, "it has only \(header.fileSize) bytes") }
         return DatabaseError(
@@ -104,5 +105,11 @@ extension DatabaseError {
     fileprivate var isUnexplained: Bool {
         let isVague = [.SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CORRUPT, .SQLITE_IOERR].contains(resultCode)
         return isVague && details?.explanation == nil && message == extendedResultCode.errorString
+    }
+
+    /// True if the disk has failed. SQLCipher's own failures have no extended code, and a file that ends early is
+    /// damaged.
+    fileprivate var isOfDisk: Bool {
+        resultCode == .SQLITE_IOERR && ![.SQLITE_IOERR, .SQLITE_IOERR_SHORT_READ].contains(extendedResultCode)
     }
 }
