@@ -152,9 +152,9 @@ extension Database {
             let table = StatementColumn(explanation, 5)
             let flags = StatementColumn(explanation, 3).int64
             if !table.isNull, flags & (countsOrUpdates | changesNothing) == 0,
-                StatementColumn(explanation, 1).withText({ String(decoding: $0, as: UTF8.self) }) == "Delete"
+                StatementColumn(explanation, 1).withText(.text, { String(decoding: $0, as: UTF8.self) }) == "Delete"
             {
-                tables.insert(table.withText { String(decoding: $0, as: UTF8.self) })
+                tables.insert(table.withText(table.kind) { String(decoding: $0, as: UTF8.self) })
             }
             code = RawStatement(explanation).step()
         }

@@ -43,11 +43,11 @@ struct StatementColumn {
 
     /// Calls `body` with SQLite's own bytes of a text or a blob, without the final NUL of a text. Numbers are formatted
     /// by SQLite.
-    func withText<R>(_ body: (UnsafeBufferPointer<UInt8>) throws -> R) rethrows -> R {
+    ///
+    /// - parameter kind: the storage class, which most callers know. Each question costs a call.
+    func withText<R>(_ kind: Kind, _ body: (UnsafeBufferPointer<UInt8>) throws -> R) rethrows -> R {
         // Reading a blob as text would convert it: the next read of the column would find a text.
-        if sqlite3_column_type(statement, index) == SQLITE_BLOB {
-            return try withBlob { try $0.withMemoryRebound(to: UInt8.self, body) }
-        }
+        if kind == .blob { return try withBlob { try $0.withMemoryRebound(to: UInt8.self, body) } }
         // The text before the size: the other order may convert twice.
         let text = sqlite3_column_text(statement, index)
         return try body(UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(statement, index))))

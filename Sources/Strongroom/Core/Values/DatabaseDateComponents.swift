@@ -126,9 +126,9 @@ extension DatabaseDateComponents: DatabaseValueConvertible, StatementColumnConve
 
     /// Creates the value of a column in the statement's current row. Nil if it can't be converted.
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
-        let column = StatementColumn(sqliteStatement, index)
-        guard column.kind == .text || column.kind == .blob,
-            let components = column.withText({ DatabaseDateComponents(sqliteText: $0) })
+        let column = StatementColumn(sqliteStatement, index), kind = column.kind
+        guard kind == .text || kind == .blob,
+            let components = column.withText(kind, { DatabaseDateComponents(sqliteText: $0) })
         else { return nil }
         self = components
     }

@@ -55,7 +55,7 @@ public struct DatabaseValue: Sendable {
         case .null: storage = .null
         case .integer: storage = .int64(column.int64)
         case .double: storage = .double(column.double)
-        case .text: storage = .string(String(sqliteStatement: sqliteStatement, index: index))
+        case .text: storage = .string(column.withText(.text) { String(decoding: $0, as: UTF8.self) })
         case .blob: storage = .blob(Data(sqliteStatement: sqliteStatement, index: index))
         }
     }

@@ -39,14 +39,19 @@ extension Date: DatabaseValueConvertible, StatementColumnConvertible {
         return fields.withText { parameter.bind(text: $0) }
     }
 
+    /// Returns the value of a column in the statement's current row. Nil if it is NULL or can't be converted.
+    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Date? {
+        Date(sqliteStatement: sqliteStatement, index: index)
+    }
+
     /// Creates the value of a column in the statement's current row. Nil if it can't be converted.
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
-        let column = StatementColumn(sqliteStatement, index)
-        switch column.kind {
+        let column = StatementColumn(sqliteStatement, index), kind = column.kind
+        switch kind {
         case .integer, .double:
             self.init(timeIntervalSince1970: column.double)
         case .text, .blob:
-            guard let date = column.withText({ Date(sqliteText: $0) }) else { return nil }
+            guard let date = column.withText(kind, { Date(sqliteText: $0) }) else { return nil }
             self = date
         case .null:
             return nil

@@ -25,7 +25,7 @@ extension Decimal: DatabaseValueConvertible, StatementColumnConvertible {
         case .double:
             self.init(sqliteDouble: column.double)
         case .text:
-            self.init(sqliteText: column.withText { String(decoding: $0, as: UTF8.self) })
+            self.init(sqliteText: column.withText(.text) { String(decoding: $0, as: UTF8.self) })
         case .null, .blob:
             return nil
         }

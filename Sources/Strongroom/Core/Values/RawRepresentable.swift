@@ -1,4 +1,5 @@
-// Enumerations and wrappers are stored as their raw values. A declared conformance is enough.
+// Enumerations and wrappers are stored as their raw values. A declared conformance is enough. Inlined, a conversion
+// knows its types: at run time, the library would look up their metadata for each value.
 
 extension SQLExpressible where Self: RawRepresentable, Self.RawValue: SQLExpressible {
     /// The value as an SQL expression.
@@ -7,6 +8,7 @@ extension SQLExpressible where Self: RawRepresentable, Self.RawValue: SQLExpress
 
 extension StatementBinding where Self: RawRepresentable, Self.RawValue: StatementBinding {
     /// Binds the value to a parameter. Returns SQLite's result code.
+    @inlinable
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         rawValue.bind(to: sqliteStatement, at: index)
     }
@@ -14,17 +16,21 @@ extension StatementBinding where Self: RawRepresentable, Self.RawValue: Statemen
 
 extension DatabaseValueConvertible where Self: RawRepresentable, Self.RawValue: DatabaseValueConvertible {
     /// The value as a database value.
+    @inlinable
     public var databaseValue: DatabaseValue { rawValue.databaseValue }
 
     /// Returns the value of a database value. Nil if it can't be converted.
+    @inlinable
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
-        RawValue.fromDatabaseValue(dbValue).flatMap { Self(rawValue: $0) }
+        guard let value = RawValue.fromDatabaseValue(dbValue) else { return nil }
+        return Self(rawValue: value)
     }
 
     /// The value as an SQL expression.
     public var sqlExpression: SQLExpression { rawValue.sqlExpression }
 
     /// Binds the value to a parameter. Returns SQLite's result code.
+    @inlinable
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         rawValue.bind(to: sqliteStatement, at: index)
     }
@@ -34,13 +40,16 @@ extension DatabaseValueConvertible where Self: RawRepresentable, Self.RawValue: 
 
 extension DatabaseValueConvertible where Self: Encodable & RawRepresentable, Self.RawValue: DatabaseValueConvertible {
     /// The value as a database value.
+    @inlinable
     public var databaseValue: DatabaseValue { rawValue.databaseValue }
 }
 
 extension DatabaseValueConvertible where Self: Decodable & RawRepresentable, Self.RawValue: DatabaseValueConvertible {
     /// Returns the value of a database value. Nil if it can't be converted.
+    @inlinable
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
-        RawValue.fromDatabaseValue(dbValue).flatMap { Self(rawValue: $0) }
+        guard let value = RawValue.fromDatabaseValue(dbValue) else { return nil }
+        return Self(rawValue: value)
     }
 }
 
@@ -48,6 +57,7 @@ extension StatementColumnConvertible where Self: RawRepresentable, Self.RawValue
     /// Returns the value of a column in the statement's current row. Nil if it is NULL or can't be converted.
     @inlinable
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Self? {
-        RawValue.fromStatement(sqliteStatement, atUncheckedIndex: index).flatMap { Self(rawValue: $0) }
+        guard let value = RawValue.fromStatement(sqliteStatement, atUncheckedIndex: index) else { return nil }
+        return Self(rawValue: value)
     }
 }

@@ -48,10 +48,11 @@ extension Int64: DatabaseValueConvertible, StatementColumnConvertible {
     /// Returns the integer. Nil if SQLite has clamped the value.
     @usableFromInline
     static func inRange(_ column: StatementColumn, _ value: Int64) -> Int64? {
-        switch column.kind {
+        let kind = column.kind
+        return switch kind {
         case .integer: value
         case .double: Int64(truncatingInRange: column.double)
-        case .text, .blob: Int64(column.withText { String(decoding: $0, as: UTF8.self) })
+        case .text, .blob: Int64(column.withText(kind) { String(decoding: $0, as: UTF8.self) })
         case .null: nil
         }
     }
@@ -237,8 +238,15 @@ extension String: DatabaseValueConvertible, StatementColumnConvertible {
         return text.withUTF8 { StatementParameter(sqliteStatement, index).bind(text: $0) }
     }
 
+    /// Returns the whole text, including NUL. Nil if the column is NULL. Invalid UTF-8 is replaced by U+FFFD.
+    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> String? {
+        let column = StatementColumn(sqliteStatement, index), kind = column.kind
+        return kind == .null ? nil : column.withText(kind) { String(decoding: $0, as: UTF8.self) }
+    }
+
     /// Reads the whole text, including NUL. Invalid UTF-8 is replaced by U+FFFD.
     public init(sqliteStatement: SQLiteStatement, index: CInt) {
-        self = StatementColumn(sqliteStatement, index).withText { String(decoding: $0, as: UTF8.self) }
+        let column = StatementColumn(sqliteStatement, index)
+        self = column.withText(column.kind) { String(decoding: $0, as: UTF8.self) }
     }
 }

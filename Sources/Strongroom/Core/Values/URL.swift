@@ -16,9 +16,9 @@ extension URL: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// Creates the value of a column in the statement's current row. Nil if it can't be converted.
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
-        let column = StatementColumn(sqliteStatement, index)
-        guard column.kind == .text || column.kind == .blob,
-            let text = column.withText({ String(bytes: $0, encoding: .utf8) })
+        let column = StatementColumn(sqliteStatement, index), kind = column.kind
+        guard kind == .text || kind == .blob,
+            let text = column.withText(kind, { String(bytes: $0, encoding: .utf8) })
         else { return nil }
         self.init(string: text)
     }

@@ -23,13 +23,18 @@ extension UUID: DatabaseValueConvertible, StatementColumnConvertible {
         withUnsafeBytes(of: uuid) { StatementParameter(sqliteStatement, index).bind(blob: $0) }
     }
 
+    /// Returns the value of a column in the statement's current row. Nil if it is NULL or can't be converted.
+    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> UUID? {
+        UUID(sqliteStatement: sqliteStatement, index: index)
+    }
+
     /// Creates the value of a column in the statement's current row. Nil if it can't be converted.
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
         let column = StatementColumn(sqliteStatement, index)
         let value: UUID? =
             switch column.kind {
             case .blob: column.withBlob { UUID(bytes: $0) }
-            case .text: column.withText { UUID(text: $0) }
+            case .text: column.withText(.text) { UUID(text: $0) }
             default: nil
             }
         guard let value else { return nil }
