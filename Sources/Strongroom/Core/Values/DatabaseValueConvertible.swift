@@ -17,6 +17,14 @@ public protocol DatabaseValueConvertible: SQLExpressible, StatementBinding {
 
     static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self?
 
+    /// Returns the value of a column in the statement's current row, or throws `error` if it can't be converted.
+    ///
+    /// A requirement, and no optional, for code that knows the type only at run time: it calls what was compiled for
+    /// the type, and looks up no other types.
+    static func _value(
+        _ sqliteStatement: SQLiteStatement, at index: CInt, orThrow error: () -> any Error
+    ) throws -> Self
+
     /// True if an argument list can hold the value itself and convert it when it is bound: the value is small, shares
     /// no mutable state, and its conversion has no effects. For types of this library. False for all others.
     var _isPlainValue: Bool { get }
@@ -35,6 +43,16 @@ extension DatabaseValueConvertible {
     /// Binds the value to a parameter. Returns SQLite's result code.
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         databaseValue.bind(to: sqliteStatement, at: index)
+    }
+
+    /// Returns the value of a column in the statement's current row, or throws `error` if it can't be converted.
+    @inlinable
+    public static func _value(
+        _ sqliteStatement: SQLiteStatement, at index: CInt, orThrow error: () -> any Error
+    ) throws -> Self {
+        let dbValue = DatabaseValue(sqliteStatement: sqliteStatement, index: index)
+        guard let value = fromDatabaseValue(dbValue) else { throw error() }
+        return value
     }
 
     /// True if an argument list can hold the value itself.
@@ -60,6 +78,17 @@ extension DatabaseValueConvertible {
         json.dateEncodingStrategy = .millisecondsSince1970
         json.outputFormatting = .sortedKeys
         return json
+    }
+}
+
+extension DatabaseValueConvertible where Self: StatementColumnConvertible {
+    /// Returns the value of a column in the statement's current row, or throws `error` if it can't be converted.
+    @inlinable
+    public static func _value(
+        _ sqliteStatement: SQLiteStatement, at index: CInt, orThrow error: () -> any Error
+    ) throws -> Self {
+        guard let value = fromStatement(sqliteStatement, atUncheckedIndex: index) else { throw error() }
+        return value
     }
 }
 

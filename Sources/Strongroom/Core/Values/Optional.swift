@@ -30,9 +30,24 @@ extension Optional: DatabaseValueConvertible where Wrapped: DatabaseValueConvert
         return dbValue.isNull ? .some(nil) : nil
     }
 
+    /// Returns the value of a column in the statement's current row, nil for NULL, or throws `error` if it can't be
+    /// converted.
+    public static func _value(
+        _ sqliteStatement: SQLiteStatement, at index: CInt, orThrow error: () -> any Error
+    ) throws -> Self {
+        do {
+            return try Wrapped._value(sqliteStatement, at: index) { NotConvertible() }
+        } catch is NotConvertible {
+            if StatementColumn(sqliteStatement, index).isNull { return nil }
+            throw error()
+        }
+    }
+
     /// Returns a nil value: a missing column is not an error.
     public static func fromMissingColumn() -> Self? { .some(nil) }
 }
+
+private struct NotConvertible: Error {}
 
 extension Optional: StatementColumnConvertible where Wrapped: StatementColumnConvertible {
     /// Returns the value of a column in the statement's current row. Nil if it is NULL or can't be converted.

@@ -53,7 +53,9 @@ where V: DatabaseValueConvertible & StatementColumnConvertible & Decodable {
     init() { super.init(V.self) }
 
     override func read(_ row: Row, at index: Int) throws -> V {
-        try row.value(at: index)
+        row.requireAccess()
+        guard row.mapping == nil, let statement = row.sqliteStatement else { return try row.value(at: index) }
+        return try V._value(statement, at: CInt(truncatingIfNeeded: index)) { row.conversionError(V.self, at: index) }
     }
 }
 
@@ -62,7 +64,11 @@ private final class ConvertingReader<V: DatabaseValueConvertible & Decodable>: C
     init() { super.init(V.self) }
 
     override func read(_ row: Row, at index: Int) throws -> V {
-        try row.decode(V.self, atIndex: index)
+        row.requireAccess()
+        guard row.mapping == nil, let statement = row.sqliteStatement else {
+            return try row.decode(V.self, atIndex: index)
+        }
+        return try V._value(statement, at: CInt(truncatingIfNeeded: index)) { row.conversionError(V.self, at: index) }
     }
 }
 
