@@ -96,6 +96,7 @@ struct Kills {
             // A process that waits for others never reaches its change.
             if victim.isRunning { _ = victim.kill() }
         }
+        try companion?.requireRunning()
         return companion?.kill() ?? 0
     }
 

@@ -45,6 +45,7 @@ struct Worker {
         let isExpected =
             [.SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOTADB].contains(error.resultCode)
             || error.isInterruptionError || error.reason == .fileExists || error.reason == .keyChanged
+            || error.reason == .fileGone
         guard isExpected else { throw error }
         usleep(1000)
     }
@@ -184,6 +185,8 @@ final class Crew {
         process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
         process.arguments = ["work", options.folder, kind.rawValue, author] + (operation.map { ["\($0)"] } ?? [])
         (process.standardInput, process.standardOutput) = (input, output)
+        // A process that is killed while its crash is described would leave the one that describes it.
+        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
         try process.run()
     }
 
@@ -206,6 +209,12 @@ final class Crew {
         Thread.detachNewThread { [input] in
             try? input.fileHandleForWriting.write(contentsOf: Data(sql.utf8))
         }
+    }
+
+    /// Throws if a worker has ended by itself. A shell may, which runs a number of statements.
+    func requireRunning() throws {
+        guard name != "shell", !process.isRunning else { return }
+        throw Finding("\(name) ended by itself: \(process.terminationReason) \(process.terminationStatus)")
     }
 
     /// Waits until it has begun.

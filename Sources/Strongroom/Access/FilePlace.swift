@@ -35,10 +35,8 @@ final class FilePlace: ConnectionPart {
     /// True if the path leads to no file, or to another file than the open one.
     var isLeft: Bool {
         get throws {
-            var hasMoved: CInt = 0
-            let connection = try RawConnection(database.openConnection)
-            try database.check(connection.fileControl("main", SQLITE_FCNTL_HAS_MOVED, &hasMoved))
-            return hasMoved != 0 || path.map { NamedFile.realPath($0) != database.filePath } == true
+            let hasMoved = try RawConnection(database.openConnection).hasMoved
+            return hasMoved || path.map { NamedFile.realPath($0) != database.filePath } == true
         }
     }
 }
@@ -53,12 +51,6 @@ extension StatementCompilation.Transaction {
 }
 
 extension DatabaseError {
-    static func fileGone(_ path: String) -> DatabaseError {
-        DatabaseError(
-            .SQLITE_READONLY_DBMOVED, refusing: "the database file was removed, renamed or replaced: \(path)",
-            advice: "close the database, and open it again", reason: .fileGone, isConnectionUsable: false)
-    }
-
     /// True if the error passes without anybody's help: another connection's lock, a journal that the next writer rolls
     /// back, or a moment without descriptors.
     var isPassing: Bool {

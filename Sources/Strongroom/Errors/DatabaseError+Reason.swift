@@ -244,8 +244,9 @@ extension DatabaseError.Reason {
     /// The transaction that the block relies on was rolled back before.
     public static let transactionAborted = Self("transactionAborted")
 
-    /// The database file was removed, renamed or replaced while it was open, so that changes by others are not seen.
-    /// Observations throw it if ``Configuration/observesExternalChanges`` is set.
+    /// The database file was removed, renamed or replaced while it was open. Thrown by writes with a rollback journal,
+    /// and by all writes and observations if ``Configuration/observesExternalChanges`` is set. Other connections use
+    /// the former file.
     public static let fileGone = Self("fileGone")
 
     /// The statement breaks a rule of the access's ``Restrictions``: see ``DatabaseError/refusal``. Nothing was read or

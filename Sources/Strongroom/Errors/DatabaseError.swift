@@ -112,6 +112,13 @@ extension DatabaseError {
         .SQLITE_AUTH, refusing: "The database is locked, and its key is wiped",
         advice: "unlock it with its key: unlock(with:)", reason: .locked)
 
+    /// The error of a database whose file is no longer at its path.
+    static func fileGone(_ path: String) -> DatabaseError {
+        DatabaseError(
+            .SQLITE_READONLY_DBMOVED, refusing: "the database file was removed, renamed or replaced: \(path)",
+            advice: "close the database, and open it again", reason: .fileGone, isConnectionUsable: false)
+    }
+
     /// The error of a write in a context that only allows reads.
     static let readOnly = DatabaseError(.SQLITE_READONLY, "attempt to write a readonly database", nil)
 

@@ -79,6 +79,13 @@ struct RawConnection {
 
     // MARK: - Files
 
+    /// True if the file of the main database was removed, renamed or replaced.
+    /// <https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html>
+    var hasMoved: Bool {
+        var hasMoved: CInt = 0
+        return fileControl("main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) == SQLITE_OK && hasMoved != 0
+    }
+
     /// Reads a number of the file of a database. Returns a result code.
     /// <https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html>
     func fileControl<Value: FixedWidthInteger & BitwiseCopyable>(

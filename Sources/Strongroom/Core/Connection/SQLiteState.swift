@@ -64,6 +64,12 @@ extension DatabaseError {
         publicStatementArguments: Bool = false
     ) {
         let code = ResultCode(rawValue: code)
+        let raw = RawConnection(connection)
+        if code == .SQLITE_READONLY_DBMOVED, raw.hasMoved, let path = raw.fileName(of: "main") {
+            self = .fileGone(path)
+                .executing(sql, arguments: arguments, publicStatementArguments: publicStatementArguments)
+            return
+        }
         let isLatest =
             connection.map { ResultCode(rawValue: RawConnection($0).errorCode) }?.primaryResultCode
             == code.primaryResultCode
