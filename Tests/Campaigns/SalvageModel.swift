@@ -133,7 +133,7 @@ final class SalvageModel {
             """
     }
 
-    private static var largeContent: String { content(1000, tables: 200, rows: 700, longest: 30_000) }
+    private static var largeContent: String { content(1000, tables: 200, rows: 700, longest: 40_000) }
     private static var smallContent: String { content(60, tables: 12, rows: 100, longest: 6_000) }
 
     /// Each is a commit.
