@@ -29,7 +29,7 @@ extension CipherState: ConnectionPart {
     }
 
     func transactionDidEnd(isCommitted: Bool, notifiesObservers: Bool, in db: Database) {
-        if isCommitted, creation.isPending { db.keySetup.endCreation() }
+        if isCommitted, isCreationPending { db.keySetup.endCreation() }
     }
 
     func willClose(_ db: Database) {

@@ -6,9 +6,9 @@ extension KeySetup {
     ///
     /// The salt file stays if the database doesn't open without it. The next opening checks again.
     func endCreation() {
-        guard cipher.creation.isPending, let size = try? database.fileSize(), size > 0 else { return }
+        guard cipher.isCreationPending, let size = try? database.fileSize(), size > 0 else { return }
         withdrawUnusedKey()
-        guard cipher.creation.isPending else { return }
+        guard cipher.isCreationPending else { return }
         guard (try? database.recovery.settleCreations()) != false, cipher.creation.isAnnounced else { return }
         cipher.creation.isAnnounced = false
         guard (try? opensFromFiles()) == true else { return }

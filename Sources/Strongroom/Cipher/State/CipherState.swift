@@ -13,7 +13,12 @@ final class CipherState {
 
     var phase = CipherPhase()
     var requested = RequestedFormat()
-    var creation = Creation()
+    var creation = Creation() {
+        didSet { isCreationPending = creation.isPending }
+    }
+
+    /// True if the first commit has something to settle. Stored, because each transaction asks, and would copy the rest.
+    private(set) var isCreationPending = false
 
     /// True while the library itself sets the format, which is always permitted.
     private(set) var isSettingFormat = false
@@ -108,8 +113,7 @@ struct Creation {
     /// The key that this connection has made for the database, and stored.
     var storedKey: (store: ManagedKey, key: DatabaseKey)?
 
-    /// True if the first commit has something to settle.
-    var isPending: Bool { isAnnounced || absent != nil || storedKey != nil }
+    fileprivate var isPending: Bool { isAnnounced || absent != nil || storedKey != nil }
 }
 
 /// The files that a connection has looked at for its key.
