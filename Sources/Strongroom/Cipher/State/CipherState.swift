@@ -17,7 +17,7 @@ final class CipherState {
         didSet { isCreationPending = creation.isPending }
     }
 
-    /// True if the first commit has something to settle. Stored, because each transaction asks, and would copy the rest.
+    /// True if the first commit has something to settle. Stored: to ask the creation would copy it in each transaction.
     private(set) var isCreationPending = false
 
     /// True while the library itself sets the format, which is always permitted.
