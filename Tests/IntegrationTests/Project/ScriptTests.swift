@@ -197,7 +197,7 @@ struct ReleaseScriptTests {
     @Test("The script that collects the evidence of a release runs each step in a clean clone, and once for a commit")
     func resumed() async throws {
         for _ in 1...2 { #expect(try await release("demo").status == 0) }
-        #expect(scratch.text(".build/release/runs") == "run\n")
+        #expect(scratch.text(".build/evidence/runs") == "run\n")
         let page = scratch.text(".build/page.md")
         #expect(page.contains("| `scripts/demo` | 1. Shown. |"))
         #expect(page.contains("## What did not run") && page.contains("- `scripts/bench`\n"))
