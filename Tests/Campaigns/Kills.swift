@@ -84,6 +84,7 @@ struct Kills {
         case (_, .none), (0, .writers), (3, .writers), (1, .writers), (6, .writers): break
         case (0, _), (3, _): companion = try secret.map { try Crew(shellThatWrites: true, place.path, $0) }
         case (1, _), (6, _): companion = try secret.map { try Crew(shellThatWrites: false, place.path, $0) }
+        case (2, .writers), (5, .writers): companion = try Crew(.writeReplaced, "w", campaign.options)
         case (2, _), (5, _): companion = try Crew(.write, "w", campaign.options)
         default: break
         }

@@ -7,8 +7,10 @@ import TestSupport
 /// which is killed in front of a change of a file if it has a number.
 struct Worker {
     enum Kind: String, CaseIterable {
-        case write, rotate, header, migrate, read, checkpoint, suspend, backup, folder, restore,
-            migrateInPlace
+        case write, rotate, header, migrate, read, checkpoint, suspend, backup, folder, restore, migrateInPlace
+
+        /// Writes a database whose file another process replaces.
+        case writeReplaced
     }
 
     let kind: Kind
@@ -45,7 +47,7 @@ struct Worker {
         let isExpected =
             [.SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOTADB].contains(error.resultCode)
             || error.isInterruptionError || error.reason == .fileExists || error.reason == .keyChanged
-            || error.reason == .fileGone
+            || kind == .writeReplaced && error.reason == .fileGone
         guard isExpected else { throw error }
         usleep(1000)
     }
@@ -65,7 +67,7 @@ struct Worker {
 
     private mutating func work(_ queue: DatabaseQueue, _ secret: Secret) throws {
         switch kind {
-        case .write, .header, .restore, .migrateInPlace: try ledger.commit(queue)
+        case .write, .writeReplaced, .header, .restore, .migrateInPlace: try ledger.commit(queue)
         case .rotate: return try rotate(queue, secret)
         case .migrate: try migrate(queue)
         case .read: _ = try queue.read { try Int.fetchOne($0, sql: "SELECT sum(length(text)) FROM entry") }
