@@ -136,6 +136,18 @@ struct TestScriptTests {
         }
     }
 
+    @Test("The script that runs the tests repeats them beside busy loops until one fails, and records failures")
+    func untilFailure() async throws {
+        let passing = try await run(["A/one()"], "--until-failure", "2")
+        #expect(passing.status == 0 && lastLine(passing) == "passed 2 times", "\(passing.output)\(passing.errors)")
+        for _ in 1...2 {
+            let failing = try await run(["A/one()", "A/fails()"], "--until-failure")
+            #expect(failing.status == 1 && lastLine(failing) == "failed in round 1", "\(failing.output)")
+        }
+        let record = scratch.text("tests-failed.txt").split(separator: "\n")
+        #expect(record.count == 2 && record.allSatisfy { $0.contains(" M.A/fails():") }, "\(record)")
+    }
+
     /// Returns true if a process has ended within ten seconds. It may wait for its new parent to collect its status.
     private func hasEnded(_ process: pid_t) async throws -> Bool {
         for _ in 0..<1000 {
