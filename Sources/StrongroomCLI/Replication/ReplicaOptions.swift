@@ -109,7 +109,7 @@ extension ReplicaPoint {
     var members: [(String, JSON)] {
         [
             ("position", .integer(Int64(clamping: position.number))), ("time", .text(ReplicaTime.text(milliseconds))),
-            ("keyGeneration", .count(keyGeneration)), ("size", .count(size)),
+            ("key_generation", .count(keyGeneration)), ("size", .count(size)),
         ]
     }
 }

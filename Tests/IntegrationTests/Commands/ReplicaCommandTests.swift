@@ -51,7 +51,7 @@ struct ReplicaCommandTests {
         let points = try #require(listed["points"] as? [[String: Any]])
         #expect(points.count == 1)
         #expect(points[0]["position"] as? Int == 1)
-        #expect(points[0]["keyGeneration"] as? Int == 1)
+        #expect(points[0]["key_generation"] as? Int == 1)
         #expect((points[0]["size"] as? Int ?? 0) > 4096)
         #expect(try await strongroom("replicas", destination, "--max-age", "1h").status == 0)
         #expect(try await strongroom("replicas", destination, "--max-age", "0s").status == 21)

@@ -8,10 +8,11 @@ struct PromiseTableTests {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// All tests by their suite's type and function: `Suite.function`.
-    private static func testNames() throws -> Set<String> {
+    private static let testNames: Result<Set<String>, any Error> = Result {
         let folder = packageFolder.appendingPathComponent("Tests")
         let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter {
-            $0.hasSuffix("Tests.swift") || $0.hasSuffix("Samples.swift") || $0.contains("Tests+")
+            ($0.hasSuffix("Tests.swift") || $0.hasSuffix("Samples.swift") || $0.contains("Tests+"))
+                && !$0.contains(".build/")
         }
         return try files.reduce(into: []) { names, file in
             names.formUnion(
@@ -22,7 +23,8 @@ struct PromiseTableTests {
 
     private static func testNames(inSource source: String) -> Set<String> {
         var names: Set<String> = [], type = "", isTest = false
-        for line in source.split(separator: "\n") {
+        for line in source.split(separator: "\n")
+        where isTest || !line.hasPrefix(" ") || line.contains("@Test") {
             let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "@" && $0 != "_" }
             if !line.hasPrefix(" "),
                 let keyword =
@@ -66,7 +68,7 @@ struct PromiseTableTests {
         "The tables of promises name tests that exist",
         arguments: [("Promises", "Sample or promise", 100), ("Promises", "Promise", 40)])
     func names(article: String, table: String, atLeast: Int) throws {
-        let tests = try Self.testNames()
+        let tests = try Self.testNames.get()
         let suites = Set(tests.compactMap { $0.split(separator: ".").first.map(String.init) })
         let named = try Self.namedTests(article: article, table: table)
         #expect(named.count >= atLeast)
@@ -76,7 +78,7 @@ struct PromiseTableTests {
 
     @Test("The tables of promises of stops name a test in each cell")
     func stops() throws {
-        let tests = try Self.testNames()
+        let tests = try Self.testNames.get()
         let rows = try Articles.text("Stops").split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst(2)
         #expect(rows.count == 11)
         for cell in rows.flatMap({ $0.split(separator: "|").dropFirst() }) where cell.contains(where: \.isLetter) {
@@ -88,7 +90,7 @@ struct PromiseTableTests {
 
     @Test("The tables of promises name every sample")
     func samples() throws {
-        let samples = try Self.testNames().filter { name in
+        let samples = try Self.testNames.get().filter { name in
             ["GuideSamples.", "PageSamples.", "ReferenceSamples."].contains { name.contains($0) }
         }
         let named = Set(try Self.namedTests(article: "Promises", table: "Sample or promise"))
