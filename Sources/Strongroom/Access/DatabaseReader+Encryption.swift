@@ -69,9 +69,11 @@ extension DatabaseWriter {
     ///     After the last call, when the rotation is complete, its error is ignored.
     /// - returns: the outcome, which indicates whether the former key is gone. While a connection reads pages of the
     ///   former key, the file without its log still opens with it.
-    /// - throws: `SQLITE_BUSY` when another process writes, `SQLITE_FULL` or `SQLITE_IOERR` when the file can't grow;
-    ///   nothing has changed. `SQLITE_MISUSE` for an empty key, for a database without a key, and for a file with
-    ///   several names.
+    /// - throws: `SQLITE_BUSY` when another process writes, or with the reason `checkpointPending` while readers use
+    ///   pages from before an earlier rotation; `SQLITE_FULL` or `SQLITE_IOERR` when the file can't grow;
+    ///   `SQLITE_MISUSE` for an empty key, for a database without a key, and for a file with several names. After
+    ///   these, the key is unchanged. An error with the reason `keyChanged` comes after the change: the new key opens
+    ///   the database.
     @discardableResult
     public func rotateKey(
         to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil
