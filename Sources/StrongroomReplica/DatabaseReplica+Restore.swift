@@ -18,11 +18,12 @@ public enum RestoreTarget: Hashable, Sendable {
 
 /// One history of a database in a destination.
 public struct ReplicaHistory: Sendable {
-    /// The public key that proves it.
+    /// The public key that proves the history.
     public let signer: ReplicaSigner
     /// The restore points, by position.
     public let points: [ReplicaPoint]
-    /// The time of the newest point or heartbeat, in milliseconds since 1970.
+    /// The time of the newest point or heartbeat, in milliseconds since 1970. A time more than five seconds in the
+    /// future, as after a clock was set back, is left out if there is another one.
     public let lastSeen: Int64
 }
 
@@ -32,7 +33,8 @@ public struct ReplicaVerification: Sendable {
     public let provedCount: Int
     /// Each problem, in the order of the check.
     public let problems: [ReplicaError]
-    /// The positions that are no longer there: pruning leaves such gaps, and so does a person who removes points.
+    /// The positions that are no longer in the destination: pruning leaves such gaps, and so does a person who removes
+    /// points.
     public let missing: [ClosedRange<UInt64>]
 }
 
@@ -56,14 +58,16 @@ public struct ReplicaReading: Sendable {
 }
 
 extension DatabaseReplica {
-    /// Restores a database with its sidecars. It appears at `path` when each page of it is proved. The key is not
-    /// needed: the result opens with the key that the database had at that point.
+    /// Restores a database with its sidecars, and returns the restore point. The database gets its name when each page
+    /// is proved. No key is needed: the result opens with the key that the database had at that point.
     ///
     /// Blocks until it is done.
     ///
-    /// - parameter atLeast: the position that the point must have at least, to notice that the end of the history was
-    ///   removed.
-    /// - throws: ``ReplicaError``. Nothing was written then.
+    /// - parameter target: the choice of the restore point. Default: the newest one.
+    /// - parameter atLeast: the lowest position that the point may have, to detect that the end of the history was
+    ///   removed. `nil`, the default, allows any.
+    /// - throws: ``ReplicaError``: `.exists` if there is a database at `path`, `.noReplica`, `.noPoint`, `.behind` if
+    ///   the point is before `atLeast`, `.forked`, `.damaged`, `.untrusted`. After an error, nothing was written.
     @discardableResult
     public static func restore(
         from destination: String, to path: String, target: RestoreTarget = .newest,
@@ -74,16 +78,21 @@ extension DatabaseReplica {
         return ReplicaPoint(point, missingAfter: missing)
     }
 
-    /// Restores a database, and changes it with each restore point that arrives, until `isOver` returns true. What a
-    /// killed process leaves is a restore point; the next call goes on from it.
+    /// Restores a database, and applies each restore point that arrives, until `isOver` returns true. A process that is
+    /// killed leaves the database at a restore point. The next call goes on from there.
     ///
-    /// Programs may read the database. A restore point is applied while none has it open, in one transaction. The
-    /// database must not be written. Blocks until it is over. Keeps a folder beside the database, `-replica`.
+    /// Programs may read the database, but must not write it. A restore point is applied in one transaction, while no
+    /// program has the database open. Blocks until `isOver` returns true. Keeps a folder beside the database,
+    /// `-replica`.
     ///
-    /// - parameter interval: milliseconds between two looks at the destination.
-    /// - parameter failed: called with each failure that may pass.
-    /// - throws: ``ReplicaError``: `.exists` if there is another database, `.busy` if another process follows with it,
-    ///   `.unreadable` if another program has changed it.
+    /// - parameter interval: the time between two looks at the destination, in milliseconds. Default: 1000. If a
+    ///   program has the database open when a point has arrived, the next attempt follows after at most 50
+    ///   milliseconds.
+    /// - parameter isOver: returns true when the call is to return. Called about every 20 milliseconds of a pause.
+    /// - parameter failed: called with each failure that may pass. Default: does nothing.
+    /// - parameter report: called with each point that was restored or applied.
+    /// - throws: ``ReplicaError``: `.exists` if another database is at `path`, `.busy` if another process follows with
+    ///   this database, `.unreadable` if another program has changed it.
     public static func follow(
         from destination: String, to path: String, interval: Int = 1000, reading: ReplicaReading = ReplicaReading(),
         until isOver: () -> Bool, failed: (ReplicaError) -> Void = { _ in }, report: (ReplicaPoint) -> Void
@@ -105,8 +114,10 @@ extension DatabaseReplica {
         for _ in 0..<max(1, milliseconds / 20) where !isOver() { usleep(20_000) }
     }
 
-    /// Returns the histories in a destination, by the time of their beginning. Only names are read, which a person who
-    /// can write to the destination can forge: see ``verify(_:temporaryFolder:reading:)``.
+    /// Returns the histories in a destination, by the time of their beginning.
+    ///
+    /// The restore points are read from the names of objects only. A person who can write to the destination can forge
+    /// names. ``verify(_:temporaryFolder:reading:)`` proves the points.
     public static func histories(
         in destination: String, reading: ReplicaReading = ReplicaReading()
     ) throws -> [ReplicaHistory] {
@@ -121,7 +132,8 @@ extension DatabaseReplica {
     /// Checks all objects in a destination, without the key: each restore point, the chain that leads to it, and all
     /// its pages. Blocks until it is done.
     ///
-    /// - parameter temporaryFolder: a folder for 32 bytes for each page of the database.
+    /// - parameter temporaryFolder: a folder with room for 32 bytes for each page of the database. Default: `/tmp`.
+    /// - throws: ``ReplicaError`` if the destination can't be read. Damage is in the outcome.
     public static func verify(
         _ destination: String, temporaryFolder: String = "/tmp", reading: ReplicaReading = ReplicaReading()
     ) throws -> ReplicaVerification {
@@ -136,8 +148,10 @@ extension DatabaseReplica {
         return ReplicaVerification(provedCount: proved, problems: problems, missing: missing)
     }
 
-    /// Removes restore points that only serve times before `milliseconds` since 1970. Points that a kept one needs
-    /// stay. Returns the number of points that were removed, or would be.
+    /// Removes the restore points that are only needed for times before `milliseconds` since 1970. Returns the number
+    /// of points that were removed, or would be.
+    ///
+    /// - parameter isDryRun: true to remove nothing. Default: false.
     @discardableResult
     public static func prune(
         _ destination: String, before milliseconds: Int64, isDryRun: Bool = false,
@@ -146,8 +160,10 @@ extension DatabaseReplica {
         try Pruning(archive: reading.archive(destination)).removePoints(before: milliseconds, isDryRun: isDryRun)
     }
 
-    /// Removes the restore points that a retention does not keep, and that no kept one needs. Returns the number of
+    /// Removes the restore points that a retention does not keep, and that no kept point needs. Returns the number of
     /// points that were removed, or would be.
+    ///
+    /// - parameter isDryRun: true to remove nothing. Default: false.
     @discardableResult
     public static func prune(
         _ destination: String, keeping retention: ReplicaRetention, isDryRun: Bool = false,
@@ -160,6 +176,7 @@ extension DatabaseReplica {
     /// Removes all restore points from before the newest key generation, for example after the key has leaked. Returns
     /// the number of points that were removed, or would be.
     ///
+    /// - parameter isDryRun: true to remove nothing. Default: false.
     /// - throws: ``ReplicaError``: `.noPoint` while there is no full restore point with the newest key.
     @discardableResult
     public static func forgetFormerGenerations(

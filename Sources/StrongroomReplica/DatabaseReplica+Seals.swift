@@ -2,13 +2,13 @@
 public struct ReplicaSample: Sendable {
     /// The restore point.
     public let point: ReplicaPoint
-    /// The path of its database, until the next restore point is restored.
+    /// The path of the restored database. Valid until the next restore point is restored.
     public let path: String
     /// The bytes that a seal is the HMAC of. They name this restore point, its content and all restore points before
     /// it.
     public let statement: [UInt8]
-    /// The HMAC in the destination, 32 bytes. `nil` if there is none for this restore point. Only the key of the
-    /// database tells whether it is right.
+    /// The HMAC in the destination, 32 bytes. `nil` if there is none for this restore point, and empty if the seal is
+    /// that of another point. Only the key of the database proves the HMAC.
     public let seal: [UInt8]?
     /// The history that the restore point belongs to.
     let lineage: Lineage.ID
@@ -18,9 +18,9 @@ extension DatabaseReplica {
     /// Restores points one after the other in a temporary folder, and calls `body` with each, to open it with the key.
     /// The newest restore point with a seal is one of them. Blocks until it is done.
     ///
-    /// - parameter path: a path in the folder that gets the temporary one.
-    /// - parameter count: the number of points of each key generation: the first, the last, and others evenly spread;
-    ///   `nil`, the default, for all.
+    /// - parameter path: a path in the folder in which the temporary folder is made.
+    /// - parameter count: the number of points of each key generation, at least two: the first, the last, and others
+    ///   evenly spread. `nil`, the default, for all.
     /// - throws: ``ReplicaError``: `.behind` if a restore point that was sealed is missing at the end.
     public static func sample(
         _ destination: String, beside path: String, count: Int? = nil, reading: ReplicaReading = ReplicaReading(),
@@ -65,9 +65,13 @@ extension DatabaseReplica {
             """)
     }
 
-    /// Stores the seal of a restore point: the HMAC of ``ReplicaSample/statement`` under a key that only those have who
-    /// have the key of the database. From then on, a person with the signing key of the replicator can't replace it or
-    /// any restore point before it without being noticed.
+    /// Stores the seal of a restore point: the HMAC of ``ReplicaSample/statement`` under a key that is derived from the
+    /// key of the database. If a person with the signing key of the replicator replaces this restore point or an
+    /// earlier one, the seal shows it.
+    ///
+    /// - parameter code: the HMAC.
+    /// - precondition: `code` has 32 bytes. Otherwise it is a fatal error.
+    /// - throws: ``ReplicaError`` if the destination can't be written.
     public static func seal(
         _ sample: ReplicaSample, with code: [UInt8], in destination: String, reading: ReplicaReading = ReplicaReading()
     ) throws {

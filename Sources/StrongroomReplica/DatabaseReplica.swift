@@ -21,10 +21,10 @@ public struct ReplicaPoint: Hashable, Sendable {
     public let milliseconds: Int64
     /// The size of the point's object in bytes.
     public let size: Int
-    /// Counts the times that every page was written anew: by a rotation, or by `VACUUM`.
+    /// The number of times that every page was written anew, by a rotation or by `VACUUM`.
     public let keyGeneration: Int
-    /// Of a restored point, the number of points between it and the next one that are no longer in the destination. 0
-    /// if none is missing.
+    /// The number of points between this one and the next one that are no longer in the destination. 0 if none is
+    /// missing, and for a point that was not restored.
     public var missingAfter = 0
 
     init(_ shipped: Shipper.Shipped) {
@@ -44,7 +44,7 @@ public struct ReplicaPoint: Hashable, Sendable {
 
 /// An event in the life of a replica.
 public enum ReplicaEvent: Sendable {
-    /// The destination was found. `continues` is false if a new history begins, with all pages.
+    /// The replica has found the destination. `continues` is false if a new history begins, with all pages.
     case started(signer: ReplicaSigner, continues: Bool)
     /// A restore point is durable.
     case durable(ReplicaPoint)
@@ -52,7 +52,7 @@ public enum ReplicaEvent: Sendable {
     case failing(ReplicaError)
     /// An attempt succeeded after failures.
     case recovered
-    /// The replica has ended, by a failure if there is one.
+    /// The replica has ended. `nil` if it did not fail. This is the last event.
     case stopped(ReplicaError?)
 }
 
@@ -69,18 +69,19 @@ public enum ReplicaEvent: Sendable {
 public final class DatabaseReplica: Sendable {
     /// Options of a replica.
     public struct Options: Sendable {
-        /// The folder of what the replicator keeps on its own machine. `nil`, the default, is a folder beside the
-        /// database, `-replica`, with a subfolder for each destination. It must be on a disk that survives a restart.
+        /// The folder of the local state of the replicator. `nil`, the default, is a folder beside the database,
+        /// `-replica`, with a subfolder for each destination. It must be on a disk that survives a restart.
         public var stateFolder: String?
         /// The least time between two restore points, in milliseconds. Default: 1000.
         public var interval = 1000
         /// The write-ahead log is moved to the database file when it has this size, in bytes. Default: 4 MiB.
         public var logThreshold = 4 << 20
-        /// The page size of a database whose header is encrypted, until its log says it. Default: 4096.
+        /// The page size in bytes of a database whose header is encrypted, until its log contains it. Default: 4096.
         public var pageSize = 4096
-        /// The number of failed attempts in sequence after which the replica stops. `nil`, the default, to go on.
+        /// The number of failed attempts in sequence after which the replica stops. `nil`, the default, sets no limit.
+        /// An error of the destination that can't pass, such as refused credentials, stops it after three in any case.
         public var attempts: Int?
-        /// True to begin with a full restore point, which needs none before it. Default: false.
+        /// True to begin with a full restore point, which does not need the points before it. Default: false.
         public var beginsWithFullPoint = false
         /// The options of S3 destinations.
         public var s3 = S3Options()
@@ -94,9 +95,11 @@ public final class DatabaseReplica: Sendable {
     /// The public key that proves the restore points of this replica.
     public let signer: ReplicaSigner
 
-    /// Creates a replica of the database at `path`. It begins with ``start()``.
+    /// Creates a replica of the database at `path`. Replication begins with ``start()``.
     ///
+    /// - parameter path: the path of the database.
     /// - parameter destination: the path of a folder, or `s3://BUCKET/PREFIX`.
+    /// - parameter options: the options. Default: those of ``Options/init()``.
     /// - throws: ``ReplicaError``: `.busy` if another replicator uses the same local state, `.invalidDestination`.
     public convenience init(path: String, to destination: String, options: Options = Options()) throws {
         let place = try Destinations.open(destination, options.s3)
@@ -128,10 +131,11 @@ public final class DatabaseReplica: Sendable {
         }
     }
 
-    /// The events of the replica, for one reader. The newest thousand are kept until they are read.
+    /// The events of the replica, for one reader. The newest thousand are kept until they are read. The stream ends
+    /// with ``ReplicaEvent/stopped(_:)``.
     public var events: AsyncStream<ReplicaEvent> { stream }
 
-    /// Begins, on two threads of its own. To be called once.
+    /// Begins the replication, on two threads of its own. Call it once.
     public func start() { engine.start() }
 
     /// Waits until everything that is committed now is durable in the destination. Returns the newest position there;
@@ -145,9 +149,10 @@ public final class DatabaseReplica: Sendable {
         }.get()
     }
 
-    /// Stores what is committed, and ends. Returns the newest position in the destination.
+    /// Stores all commits, and ends the replication. Returns the newest position in the destination; `nil` if there is
+    /// none.
     ///
-    /// - throws: ``ReplicaError`` if something could not be stored.
+    /// - throws: ``ReplicaError`` if a commit could not be stored.
     @discardableResult
     public func stop() async throws -> ReplicaPosition? {
         try await withCheckedContinuation { continuation in

@@ -2,6 +2,7 @@
 
 extension DatabaseQueue {
     /// Adds an SQL function, or replaces the function with that name and number of arguments.
+    /// <https://www.sqlite.org/c3ref/create_function.html>
     public func add(function: DatabaseFunction) {
         setUpConnection(.function(function)) { $0.add(function: function) }
     }
@@ -39,6 +40,7 @@ extension DatabasePool {
     /// Adds an SQL function to all connections, or replaces the function with that name and number of arguments.
     ///
     /// Running reads go on without it. Existing snapshots don't get it.
+    /// <https://www.sqlite.org/c3ref/create_function.html>
     public func add(function: DatabaseFunction) {
         setUpConnections(.function(function)) { $0.add(function: function) }
     }

@@ -1,9 +1,8 @@
 import Dispatch
 
 /// The result of a read that runs while other work goes on.
-///
-/// Sendable because the group orders the single write of `result` before all reads.
 public final class DatabaseFuture<Value>: @unchecked Sendable {
+    // Sendable because the group orders the single write of `result` before all reads.
     private let group = DispatchGroup()
     private var result: Result<Value, any Error>?
 

@@ -7,7 +7,7 @@ extension DatabasePool {
         return readers.target == nil && !readers.isAccessed ? .owner : .ownerAtOnce
     }
 
-    /// Runs `value` with a reader, in a snapshot of the database.
+    /// Runs `value` with a reader, in a transaction that sees one snapshot and can't write.
     public func read<T>(_ value: (Database) throws -> T) throws -> T {
         try tracing.run(.read) { try readers.sync(rank) { try $0.withCurrentSnapshot(value) } }
     }
@@ -20,7 +20,7 @@ extension DatabasePool {
         }
     }
 
-    /// Runs `value` later with a reader, in a snapshot of the database.
+    /// Runs `value` later with a reader, in a transaction that sees one snapshot and can't write.
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         let value = tracing.later(.read, value)
         readers.async({ try $0.passSnapshot(isCurrent: true, to: value) }, orElse: { value(.failure($0)) })
@@ -59,7 +59,7 @@ extension DatabasePool {
     /// Reads the state that the last transaction has left, while later writes go on.
     ///
     /// Returns as soon as the reader holds that state, before `value` has run. `value` gets the error if the read could
-    /// not begin. A barrier does not block it, and ends without waiting for the reads that began inside of it.
+    /// not begin. Called inside of a barrier, the read does not wait for the barrier, nor the barrier for the read.
     ///
     /// - precondition: called inside of a write and outside of any transaction. Otherwise it is a fatal error.
     public func asyncConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {

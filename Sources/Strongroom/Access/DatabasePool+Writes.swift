@@ -19,13 +19,13 @@ extension DatabasePool {
         writer.async(tracing.later(.write, updates))
     }
 
-    /// Runs `updates` with the writer, even inside of another write.
+    /// Runs `updates` with the writer, outside of any transaction, even inside of another write.
     public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) rethrows -> T {
         if writer.isAccessed { return try updates(writer.accessed) }
         return try writeWithoutTransaction(updates)
     }
 
-    /// Runs `updates` in a transaction, and commits or rolls back as they return. Rolls back when they throw.
+    /// Runs `updates` in a transaction. Commits or rolls back, as the block returns, and rolls back when it throws.
     ///
     /// Blocks until `updates` has run. Not reentrant.
     ///

@@ -26,7 +26,14 @@ public final class DatabaseQueue: DatabaseWriter {
         try self.init(opening: path, configuration)
     }
 
-    /// Opens a new database in memory. Queues with the same name in one process share it.
+    /// Opens a new database in memory, also with a read-only configuration.
+    ///
+    /// - parameters:
+    ///   - name: the name of the database, which queues in one process share. Nil, the default, for one that is not
+    ///     shared.
+    ///   - configuration: the configuration of the connection.
+    ///
+    /// Source: <https://www.sqlite.org/inmemorydb.html>.
     public convenience init(named name: String? = nil, configuration: Configuration = Configuration()) throws {
         var configuration = configuration
         configuration.readonly = false
@@ -214,7 +221,9 @@ extension DatabaseQueue {
         try tracing.run(.write) { try writer.sync(updates) }
     }
 
-    /// Runs `updates` in a transaction, and commits or rolls back as they return. Rolls back when they throw.
+    /// Runs `updates` in a transaction. Commits or rolls back, as the block returns, and rolls back when it throws.
+    ///
+    /// Blocks until `updates` has run. Not reentrant.
     ///
     /// - parameters:
     ///   - kind: the kind of the transaction. Default: ``Configuration/defaultTransactionKind``.
@@ -233,6 +242,10 @@ extension DatabaseQueue {
 
 extension DatabaseQueue {
     /// Returns a copy in memory of the database at `fromPath`, which is opened with the key of `configuration`.
+    ///
+    /// The copy only allows reads if `configuration` is read-only.
+    ///
+    /// - throws: the errors of opening, and of ``Database/backup(to:pagesPerStep:progress:)``.
     public static func inMemoryCopy(
         fromPath path: String, configuration: Configuration = Configuration()
     ) throws -> DatabaseQueue {
@@ -241,8 +254,11 @@ extension DatabaseQueue {
 
     /// Returns a temporary copy of the database at `fromPath`, which is opened with the key of `configuration`.
     ///
-    /// The copy has no name that other processes could open. Its pages that don't fit in memory are on disk, encrypted.
-    /// SQLite deletes them when the connection is closed.
+    /// The copy has no name that other processes could open. Pages that don't fit in memory are on disk, encrypted if
+    /// `configuration` has a key. SQLite deletes them when the connection is closed. The copy only allows reads if
+    /// `configuration` is read-only.
+    ///
+    /// - throws: the errors of opening, and of ``Database/backup(to:pagesPerStep:progress:)``.
     public static func temporaryCopy(
         fromPath path: String, configuration: Configuration = Configuration()
     ) throws -> DatabaseQueue {

@@ -8,8 +8,9 @@ extension DatabaseReader {
     /// Includes pages in the write-ahead log. A page that was replaced by an older version of itself is authentic: no
     /// check finds it.
     ///
-    /// - throws: `SQLITE_NOTADB` and its kin if the database can't be opened.
-    ///   <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_integrity_check>
+    /// - throws: the errors of opening, such as `SQLITE_NOTADB`. The report lists damage to pages and structure.
+    ///
+    /// Source: <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_integrity_check>.
     public func checkIntegrity() throws -> IntegrityReport {
         // A connection of SQLCipher reports further errors after a bad page: the check of a file uses a connection of
         // its own.
@@ -56,11 +57,11 @@ extension DatabaseWriter {
     /// database, and no committed row is lost. Connections of other processes fail with `SQLITE_NOTADB` until they open
     /// the database again. An interruption or a suspension stops the rotation between two pages.
     ///
-    /// With ``DatabaseKey/managed(by:formerKeys:)``, the new key is random. The store keeps it beside the current key
-    /// until the database has it, and then in its place.
+    /// With ``DatabaseKey/managed(by:formerKeys:)``, the new key is random. The store keeps the new key beside the
+    /// current one. When the database has the new key, it becomes the current key of the store.
     ///
-    /// Copies that were made before, such as backups, open with the former key only. A store keeps it; a passphrase or
-    /// a raw key is the program's to keep.
+    /// Copies that were made before, such as backups, open with the former key only. A store keeps a former managed
+    /// key. The program must keep a former passphrase or raw key.
     ///
     /// - parameters:
     ///   - key: the new key.
@@ -68,9 +69,11 @@ extension DatabaseWriter {
     ///     After the last call, when the rotation is complete, its error is ignored.
     /// - returns: the outcome, which indicates whether the former key is gone. While a connection reads pages of the
     ///   former key, the file without its log still opens with it.
-    /// - throws: `SQLITE_BUSY` when another process writes, `SQLITE_FULL` or `SQLITE_IOERR` when the file can't grow;
-    ///   nothing has changed. `SQLITE_MISUSE` for an empty key, for a database without a key, and for a file with
-    ///   several names.
+    /// - throws: `SQLITE_BUSY` when another process writes, or with the reason `checkpointPending` while readers use
+    ///   pages from before an earlier rotation; `SQLITE_FULL` or `SQLITE_IOERR` when the file can't grow;
+    ///   `SQLITE_MISUSE` for an empty key, for a database without a key, and for a file with several names. After
+    ///   these, the key is unchanged. An error with the reason `keyChanged` comes after the change: the new key opens
+    ///   the database.
     @discardableResult
     public func rotateKey(
         to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil
@@ -92,9 +95,9 @@ extension DatabaseWriter {
         }
     }
 
-    /// Renews the data key of a database with key slots, or adds or removes the slots. It re-encrypts every page, as a
-    /// change of key does. To change a passphrase, use ``KeySlots/change(_:to:kind:derivation:)``, which writes no
-    /// page.
+    /// Renews the data key of a database with key slots, or adds or removes the slots. Every page is encrypted again.
+    ///
+    /// To change one passphrase, use ``KeySlots/change(_:to:kind:derivation:)``, which does not write pages.
     ///
     /// At every instant, even when the process is killed or the disk is full, either the secrets from before the
     /// rotation open the database, or those from after it.
@@ -102,6 +105,7 @@ extension DatabaseWriter {
     /// - parameters:
     ///   - change: the change of the slots.
     ///   - progress: called as pages are written. An error that it throws stops the rotation, and nothing has changed.
+    /// - returns: the outcome, which indicates whether the former data key is gone.
     /// - throws: the errors of a change of key; `SQLITE_MISUSE` with the reason `droppedKeySlots` if the rotation would
     ///   drop slots without permission, and `unfitKeySlots` if the database has no slots, or already has them.
     @discardableResult
@@ -140,10 +144,10 @@ extension DatabaseWriter {
             })
     }
 
-    /// Removes what a change of key has left of the former key, if no connection reads it. Waits for readers and
-    /// writers as long as ``Configuration/busyMode`` allows. Does nothing if nothing is left.
+    /// Removes the pages of the former key that a change of key has left, if no connection reads them. Waits for
+    /// readers and writers as long as ``Configuration/busyMode`` allows. Does nothing if no page is left.
     ///
-    /// Opening does the same, without waiting.
+    /// Opening the database does the same, without waiting.
     ///
     /// - returns: the outcome, which indicates whether the former key is gone.
     /// - throws: `SQLITE_BUSY` when another connection keeps a lock; the errors of reading and writing the files.
@@ -167,7 +171,7 @@ extension DatabaseWriter {
     ///   - filePath: the path of the copy.
     ///   - encryption: the encryption of the copy. Nil for clear text.
     ///   - progress: called as pages are copied. An error that it throws stops the copy and removes the new file.
-    /// - throws: `SQLITE_CANTOPEN` if the file exists.
+    /// - throws: `SQLITE_CANTOPEN` with the reason `fileExists` if the file or one of its sidecars exists.
     public func vacuum(
         into filePath: String, encryption: Encryption?, progress: ((EncryptionProgress) throws -> Void)? = nil
     ) throws {

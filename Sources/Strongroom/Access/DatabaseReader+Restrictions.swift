@@ -1,15 +1,16 @@
 extension DatabaseReader {
     /// Runs `value` in a transaction that can't write, and whose SQL can only read what the restrictions allow.
     ///
-    /// All SQL of the connection is restricted while `value` runs: that of `value`, and that of functions that it
-    /// calls. Statements that were prepared before are refused. See <doc:RestrictedQueries>.
+    /// All SQL of the connection is restricted while `value` runs, also the SQL of functions that `value` calls.
+    /// Statements that were prepared before are refused. See <doc:RestrictedQueries>.
     ///
     /// - parameters:
     ///   - restrictions: the tables, columns and functions that the SQL may use, and its limits.
     ///   - value: the block.
-    /// - throws: a ``DatabaseError`` with the reason `restricted` for SQL that breaks a rule, whose
-    ///   ``DatabaseError/refusal`` has the rule and the object; `unfitRestrictions` if the restrictions name what does
-    ///   not exist, or have a limit of zero; the errors of `value`.
+    /// - throws: a ``DatabaseError`` with the reason `restricted` for SQL that breaks a rule: its
+    ///   ``DatabaseError/refusal`` has the rule and the object. `SQLITE_MISUSE` with the reason `unfitRestrictions` if
+    ///   the restrictions name an object that does not exist, or have a limit that is not greater than zero. The errors
+    ///   of `value`.
     public func read<T>(restrictedTo restrictions: Restrictions, _ value: (Database) throws -> T) throws -> T {
         try read { db in try db.restricted(to: restrictions) { try value(db) } }
     }
@@ -23,7 +24,8 @@ extension DatabaseReader {
 
     /// Returns the schema that a restricted access can read, to show to those who write its SQL.
     ///
-    /// - throws: `unfitRestrictions` if the restrictions name what does not exist, or have a limit of zero.
+    /// - throws: `SQLITE_MISUSE` with the reason `unfitRestrictions` if the restrictions name an object that does not
+    ///   exist, or have a limit that is not greater than zero.
     public func restrictedSchema(_ restrictions: Restrictions) throws -> RestrictedSchema {
         try read(restrictedTo: restrictions) { try $0.restrictedSchema }
     }

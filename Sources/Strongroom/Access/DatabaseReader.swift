@@ -12,8 +12,8 @@ public protocol DatabaseReader: AnyObject, Sendable {
     ///
     /// Closing again does nothing.
     ///
-    /// - throws: `SQLITE_BUSY` when statements are alive; ``Database/logError`` lists them. The database stays open, a
-    ///   pool with all its connections. Close it again when the statements are released.
+    /// - throws: `SQLITE_BUSY` when the program keeps a statement; ``Database/logError`` lists such statements. The
+    ///   database stays open, a pool with all its connections. Close it again when the statements are released.
     func close() throws
 
     /// Interrupts the running statements of the connections, which throw `SQLITE_INTERRUPT`.
@@ -57,12 +57,12 @@ public protocol DatabaseReader: AnyObject, Sendable {
 
     /// Runs `value` outside of any transaction, even inside of another access.
     ///
-    /// Blocks until `value` has run. It can deadlock, and can read an older state than the access around. Prefer to
-    /// pass `db` along.
+    /// Blocks until `value` has run. The call can deadlock, and can read an older state than the access around it.
+    /// Prefer to pass `db` along.
     func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T
 }
 
-/// A type that reads one state of a database, that of its creation, for as long as it lives.
+/// A type that reads one state of a database: that which the database had when the reader was created.
 public protocol DatabaseSnapshotReader: DatabaseReader {
     /// Runs `value`, even inside of another access to the snapshot.
     func reentrantRead<T>(_ value: (Database) throws -> T) throws -> T

@@ -1,8 +1,10 @@
 import Foundation
 
-/// A reader of one state of a database, that of the call of ``DatabasePool/makeSnapshot()``.
+/// A reader of the state that a database had when ``DatabasePool/makeSnapshot()`` was called.
 ///
-/// The write-ahead log grows for as long as a snapshot lives. Release it when it is no longer needed.
+/// The write-ahead log can't begin anew while a snapshot lives, and grows. Release a snapshot that is no longer needed.
+///
+/// Source: <https://www.sqlite.org/wal.html#avoiding_excessively_large_wal_files>.
 public final class DatabaseSnapshot: DatabaseSnapshotReader {
     /// The path of the database file.
     public let path: String

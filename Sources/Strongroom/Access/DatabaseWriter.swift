@@ -31,7 +31,8 @@ public protocol DatabaseWriter: DatabaseReader {
 
     /// Runs `updates` outside of any transaction, even inside of another write.
     ///
-    /// Blocks until `updates` has run. It hides where transactions begin and end. Prefer to pass `db` along.
+    /// Blocks until `updates` has run. Inside of a write with a transaction, `updates` belongs to that transaction.
+    /// Prefer to pass `db` along.
     func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) rethrows -> T
 
     /// Reads the state that the last transaction has left, while later writes go on.
@@ -43,9 +44,9 @@ public protocol DatabaseWriter: DatabaseReader {
 
     /// Releases all locks that keep others out, and takes none until ``resume()``.
     ///
-    /// Running writes are interrupted and rolled back. Later ones are refused: ``DatabaseError/isInterruptionError`` of
-    /// their error is true. Reads of a database in WAL mode go on. Safe to call from any thread. Returns immediately.
-    /// See
+    /// Running writes are interrupted and rolled back. Later ones throw `SQLITE_ABORT` with the reason `suspended`, for
+    /// which ``DatabaseError/isInterruptionError`` is true. Reads go on in WAL mode only: in other journal modes, a
+    /// read lock keeps writers out. Safe to call from any thread. Returns immediately. See
     /// ``Configuration/observesSuspensionNotifications``.
     func suspend()
 
@@ -64,7 +65,7 @@ extension DatabaseWriter {
 
     // MARK: - Transactions
 
-    /// Runs `updates` in a transaction. Commits at the end, and rolls back when they throw.
+    /// Runs `updates` in a transaction. Commits when the block returns, and rolls back when it throws.
     ///
     /// Blocks until `updates` has run. Not reentrant.
     ///
@@ -126,10 +127,12 @@ extension DatabaseWriter {
 
     /// Writes a copy without unused pages into a new file. The same configuration opens it.
     ///
-    /// The SQL statement `VACUUM INTO` does not: with other than SQLCipher's default settings it writes a database that
-    /// no key opens, and it omits plaintext headers. <https://www.sqlite.org/lang_vacuum.html#vacuuminto>
+    /// Do not use the SQL statement `VACUUM INTO` instead: with other than SQLCipher's default settings, it writes a
+    /// database that no key opens, and it omits plaintext headers.
     ///
-    /// - throws: `SQLITE_ERROR` or `SQLITE_CANTOPEN` if the file exists and is not empty.
+    /// - throws: `SQLITE_CANTOPEN` with the reason `fileExists` if the file or one of its sidecars exists.
+    ///
+    /// Source: <https://www.sqlite.org/lang_vacuum.html#vacuuminto>.
     public func vacuum(into filePath: String) throws {
         try writeWithoutTransaction { try $0.vacuum(into: filePath) }
     }

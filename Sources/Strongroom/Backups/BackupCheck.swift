@@ -24,8 +24,8 @@ public struct BackupCheck: Sendable, Equatable {
     public let date: Date
     /// The state of the backup.
     public let outcome: Outcome
-    /// The key that opens the backup. Nil if no key was given: then the files were compared with the SHA-256 in the
-    /// record. Damage is found that way. A change by a person who can write the record is not.
+    /// The key that opens the backup. Nil if no key was given: then the check compared the files with the SHA-256 in
+    /// the record. That finds damage, but not a change by a person who can write the record.
     public let key: Key?
     /// The problems, one line each. Not stored with the backup.
     public var problems: [String] = []

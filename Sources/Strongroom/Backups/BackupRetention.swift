@@ -1,12 +1,12 @@
 import Foundation
 
-/// A rule that tells which backups to keep: the newest ones, and the newest one of each of the last hours, days, weeks,
-/// months and years that have a backup.
+/// A rule for the backups to keep: the newest ones, and the newest one of each of the last hours, days, weeks, months
+/// and years that have a backup.
 ///
-/// The rule is that of restic. As text it is a list such as `3,7d,4w,12m,5y`: the 3 newest backups, one for each of 7
-/// days, 4 weeks, 12 months and 5 years. `h` stands for hours. A backup that several parts name counts for each of
-/// them. Hours, days, weeks, which begin on Monday, months and years are those of UTC. Days without a backup do not
-/// count. While a part has not found as many backups as it names, it keeps the oldest one, too.
+/// The rule is that of restic. As text it is a list of parts such as `3,7d,4w,12m,5y`: the 3 newest backups, and one
+/// for each of 7 days, 4 weeks, 12 months and 5 years. `h` stands for hours. A backup that several parts keep counts
+/// for each of them. All periods are those of UTC, and weeks begin on Monday. Periods without a backup do not count. A
+/// part that finds fewer backups than its number also keeps the oldest backup.
 ///
 /// Source: <https://restic.readthedocs.io/en/stable/060_forget.html>.
 public struct BackupRetention: Sendable, Equatable, LosslessStringConvertible {
@@ -48,7 +48,7 @@ public struct BackupRetention: Sendable, Equatable, LosslessStringConvertible {
         }
     }
 
-    /// The number of backups that each part keeps.
+    /// The number of backups that each part keeps. Parts that keep none are left out.
     public let counts: [Period: Int]
 
     private static let calendar: Calendar = {
@@ -58,13 +58,14 @@ public struct BackupRetention: Sendable, Equatable, LosslessStringConvertible {
         return calendar
     }()
 
-    /// Creates a rule. Nil if it keeps nothing.
+    /// Creates a rule. Nil if it keeps nothing, and if a number is negative or greater than 999,999.
     public init?(counts: [Period: Int]) {
         self.counts = counts.filter { $0.value > 0 }
         guard !self.counts.isEmpty, counts.values.allSatisfy({ (0..<1_000_000).contains($0) }) else { return nil }
     }
 
-    /// Creates a rule from a text such as `3,7d,4w,12m,5y`. Nil for any other text, and if a part occurs twice.
+    /// Creates a rule from a text such as `3,7d,4w,12m,5y`. Nil for any other text, if a part occurs twice, and for
+    /// numbers that ``init(counts:)`` refuses.
     public init?(_ text: String) {
         var counts: [Period: Int] = [:]
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -81,8 +82,8 @@ public struct BackupRetention: Sendable, Equatable, LosslessStringConvertible {
         Period.allCases.compactMap { period in counts[period].map { "\($0)\(period.letter)" } }.joined(separator: ",")
     }
 
-    /// Returns the parts of the rule that keep each of these dates, in the given order. A date without a part is not
-    /// kept.
+    /// Returns, for each date in the given order, the parts of the rule that keep it. A backup whose date has no part
+    /// is not kept.
     public func periods(keeping dates: [Date]) -> [Set<Period>] {
         let newestFirst = dates.indices.sorted { (dates[$0], $1) > (dates[$1], $0) }
         var kept = [Set<Period>](repeating: [], count: dates.count)

@@ -18,7 +18,7 @@ public struct DatabaseBackup: Sendable, Equatable {
     public let plaintextHeaderSize: Int
     /// The number of key slots.
     public let keySlotCount: Int
-    /// The last check. Making a backup includes a check with its key.
+    /// The last check. Nil if its result can't be read. Making a backup includes a check with its key.
     public let lastCheck: BackupCheck?
     /// A Boolean value that indicates whether all files are there, with the size that they were written with.
     public let isComplete: Bool
@@ -26,7 +26,7 @@ public struct DatabaseBackup: Sendable, Equatable {
     /// never forgotten.
     public let hasForeignFiles: Bool
 
-    /// A Boolean value that indicates whether the backup is complete, and its last check found no problem.
+    /// A Boolean value that indicates whether the backup is complete, and was not found damaged by its last check.
     public var isGood: Bool { isComplete && lastCheck?.outcome != .damaged }
 
     /// Separates backups of the same second.

@@ -1,15 +1,17 @@
 import Foundation
 
 extension DatabaseBackups {
-    /// Opens a backup as its user will, and authenticates every page. The result is stored with the backup, if its
-    /// folder can be written.
+    /// Opens a backup as its user will, and authenticates every page. Stores the result with the backup, if the folder
+    /// of the backup can be written.
     ///
     /// - parameters:
     ///   - backup: a backup.
-    ///   - keys: the keys that may open it. Nil to compare the files with the SHA-256 in the record: that finds damage,
-    ///     but not a change by a person who can write the folder, which only the key does.
+    ///   - keys: the keys that may open the backup. Nil, the default, compares the files with the SHA-256 in the
+    ///     record: that finds damage, but not a change by a person who can write the folder. A check with the key finds
+    ///     both.
     ///   - progress: called as pages are checked. An error that it throws stops the check.
-    /// - throws: errors that say nothing about the backup: interruptions, and those of key stores.
+    /// - throws: the errors that do not depend on the backup: interruptions, and the errors of key stores. Damage is in
+    ///   the outcome.
     @discardableResult
     public func check(
         _ backup: DatabaseBackup, keys: BackupCheck.Keys? = nil,

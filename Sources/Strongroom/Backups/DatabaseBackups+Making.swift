@@ -1,17 +1,18 @@
 import Foundation
 
 extension DatabaseBackups {
-    /// Makes a backup of a database, which may be in use, and is only read. The copy contains what was committed when
-    /// it began. It opens as the database does, and was opened and checked before it gets its name.
+    /// Makes a backup of a database, which may be in use, and is only read. The copy contains the state that was
+    /// committed when the backup began. It opens as the database does. It is opened and checked before the backup gets
+    /// its name.
     ///
     /// - parameters:
     ///   - path: the path of the database.
-    ///   - encryption: its encryption.
+    ///   - encryption: the encryption of the database.
     ///   - date: the date of the backup. Default: now.
     ///   - progress: called as pages are written and checked. An error that it throws stops the backup.
     /// - throws: `SQLITE_BUSY` with the reason `fileGone` if another database took its place meanwhile, `SQLITE_FULL`,
-    ///   `SQLITE_CANTOPEN` if the folder can't be written, and the errors of opening. After an error, no backup
-    ///   remains.
+    ///   `SQLITE_CANTOPEN` if the folder can't be written, `SQLITE_MISUSE` with the reason `notEncrypted` for a
+    ///   database that is unencrypted or in memory, and the errors of opening. After an error, no backup remains.
     @discardableResult
     public func make(
         of path: String, encryption: Encryption, date: Date = Date(),

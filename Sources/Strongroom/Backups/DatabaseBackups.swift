@@ -8,14 +8,14 @@ import Foundation
 /// try backups.forget(keeping: BackupRetention("7d,4w,12m")!)
 /// ```
 ///
-/// Each backup is a folder in it, whose name is the date. It gets this name as the last step, when the copy, its salt
-/// and its slot file are complete, were opened and checked, and are on the disk. What a killed process has left has
-/// another name and is removed by the next backup. Files and folders of others stay, and are ignored.
+/// Each backup is a folder inside, whose name is the date. A backup gets this name in the last step: before that, the
+/// copy, its salt and its slot file are completed, opened, checked and synced. The folder that a killed process leaves
+/// has another name, and the next backup removes it. Other files and folders stay, and are ignored.
 public struct DatabaseBackups: Sendable {
     /// The path of the folder.
     public let folder: String
 
-    /// Creates the value. The folder is created by the first backup, for its owner only.
+    /// Creates the value. The first backup creates the folder with mode 0700. The folder around it must exist.
     public init(folder: String) {
         self.folder = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
     }
@@ -33,7 +33,9 @@ public struct DatabaseBackups: Sendable {
             .sorted { ($0.date, $0.number) > ($1.date, $1.number) }
     }
 
-    /// Returns the names of files and folders that are no backups. They stay as they are.
+    /// Returns the names of files and folders that are no backups. The library does not change them.
+    ///
+    /// - throws: `SQLITE_CANTOPEN` if the folder can't be read.
     public func foreignNames() throws -> [String] {
         try names().filter { !$0.hasPrefix(".strongroom-") && DatabaseBackup(in: folder + "/" + $0) == nil }.sorted()
     }
@@ -62,13 +64,13 @@ public struct DatabaseBackups: Sendable {
 
     /// Removes the backups that a rule does not keep. The rule applies to the backups of each database separately.
     ///
-    /// The newest good backup of a database always stays. Damaged backups do not count: they never take the place of a
-    /// good one. A backup disappears as a whole: it loses its name first. A folder with files of others stays.
+    /// The newest good backup of a database always stays. A damaged backup never takes the place of a good one in the
+    /// rule. A backup loses its name before its files are removed. A backup with foreign files stays.
     ///
     /// - parameters:
     ///   - retention: the rule.
     ///   - source: the path of a database, to forget backups of it only. Nil, the default, for all databases.
-    ///   - isDryRun: true to remove nothing.
+    ///   - isDryRun: true to remove nothing. Default: false.
     /// - throws: `SQLITE_CANTOPEN` if a backup can't be removed. Those before it are gone.
     @discardableResult
     public func forget(

@@ -115,7 +115,7 @@ extension DatabaseError.Reason {
     /// The store of a managed key can't be reached, refuses access, or returns something other than a key.
     public static let keyStoreFailed = Self("keyStoreFailed")
 
-    /// The key store has the key of another database, and none was created with it.
+    /// The key store has the key of another database. No database was created with that key.
     public static let foreignKeyStore = Self("foreignKeyStore")
 
     /// The connection already has another key.
@@ -215,8 +215,8 @@ extension DatabaseError.Reason {
     /// The key was changed, and a later step failed. The new key opens the database.
     public static let keyChanged = Self("keyChanged")
 
-    /// An earlier rotation is not finished: pages with its new key are still in the write-ahead log, because readers
-    /// use older ones. The key was not changed again. Try again when the readers have ended.
+    /// An earlier rotation is not finished: its pages are still in the write-ahead log, because readers use older
+    /// pages. The key was not changed again. Try again when the readers have ended.
     public static let checkpointPending = Self("checkpointPending")
 
     /// The file has several names (hard links), and its log and salt belong to one of them. The key was not changed.
@@ -235,7 +235,7 @@ extension DatabaseError.Reason {
     public static let notLocked = Self("notLocked")
 
     /// The database can't be locked: it is in memory, has no key that `unlock(with:)` could give again, or the call is
-    /// inside of an access. The message says which. Nothing was changed.
+    /// inside of an access or on the target queue. The message says which. Nothing was changed.
     public static let notLockable = Self("notLockable")
 
     /// The statement was interrupted. Each `SQLITE_INTERRUPT` has this reason.
@@ -249,12 +249,12 @@ extension DatabaseError.Reason {
     /// the former file.
     public static let fileGone = Self("fileGone")
 
-    /// The statement breaks a rule of the access's ``Restrictions``: see ``DatabaseError/refusal``. Nothing was read or
-    /// changed, except that the rows before the limit of rows were returned.
+    /// The statement breaks a rule of the access's ``Restrictions``: see ``DatabaseError/refusal``. Nothing was
+    /// changed. Rows that the statement returned before it reached a limit were read.
     public static let restricted = Self("restricted")
 
-    /// The ``Restrictions`` name a table, column or function that does not exist, or have a limit of zero. Nothing was
-    /// read.
+    /// The ``Restrictions`` name a table, column or function that does not exist, or have a limit that is not greater
+    /// than zero. Nothing was read.
     public static let unfitRestrictions = Self("unfitRestrictions")
 
     /// An access computes outside of SQLite, so that an interruption can't end it. The database is closed when the

@@ -18,7 +18,8 @@ extension DatabaseError {
         /// limits.
         public let object: String?
 
-        /// The limit that was exceeded: rows, bytes, seconds, or the terms of an expression. Nil for objects.
+        /// The limit that was exceeded, in the unit of its rule: rows, bytes, seconds, levels, terms or columns. Nil
+        /// for objects.
         public let limit: Double?
 
         init(_ rule: RestrictionRule, object: String? = nil, limit: Double? = nil) {
@@ -60,7 +61,7 @@ extension DatabaseError.RestrictionRule {
     /// The statement has more rows than ``Restrictions/maximumRowCount``. Those before were returned.
     public static let rows = Self("rows")
 
-    /// A text, a blob or a row is larger than ``Restrictions/maximumCellByteCount``.
+    /// A text, a blob or a row has more bytes than ``Restrictions/maximumCellByteCount``.
     public static let cellBytes = Self("cellBytes")
 
     /// The access took longer than ``Restrictions/maximumDuration``.

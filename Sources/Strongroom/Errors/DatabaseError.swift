@@ -41,8 +41,8 @@ public struct DatabaseError: Error, Sendable {
         self.publicStatementArguments = publicStatementArguments
     }
 
-    /// A Boolean value that indicates whether an interruption, a suspension or a rollback that follows from one stopped
-    /// the access.
+    /// A Boolean value that indicates whether an interruption or a suspension stopped the access, or a rollback that
+    /// one of them caused.
     ///
     /// True for `SQLITE_INTERRUPT` and `SQLITE_ABORT`. The access may succeed if it is tried again.
     public var isInterruptionError: Bool {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A slot of a slot file, without its secret: the description of one of the secrets that open the database.
+/// The description of a slot in a slot file, without the secret of the slot.
 public struct KeySlot: Hashable, Sendable, Identifiable {
     /// The kind of a slot's secret.
     public typealias Kind = NewKeySlot.Kind

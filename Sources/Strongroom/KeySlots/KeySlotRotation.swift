@@ -1,4 +1,4 @@
-/// A rotation of a database with key slots, or to or from key slots. It re-encrypts every page.
+/// A rotation that renews, adds or removes the data key of a database with key slots. It re-encrypts every page.
 public enum KeySlotRotation: Sendable {
     /// Renews the data key, and keeps the slots that these keys open. Former slot files and the former data key do not
     /// open the database any more.

@@ -1,7 +1,6 @@
 import Foundation
 
-/// The key slots of a database: the secrets that open it. A change costs one derivation and writes no page, whatever
-/// the size of the database.
+/// The key slots of a database: the secrets that open it. A change costs derivations, and does not write pages.
 ///
 ///     let slots = try pool.keySlots()
 ///     try slots.add(.passphrase("open sesame"), NewKeySlot(label: "laptop"))
@@ -33,7 +32,10 @@ public final class KeySlots: Sendable {
     }
 
     /// A number that grows with each change of the slots. A slot file with a lower number is an older copy. To detect
-    /// it, store the number, for example in a table of the database, and compare.
+    /// an older copy in another process, store the number, and give it as ``KeySlotOptions/leastEpoch``.
+    ///
+    /// - throws: the errors of the slot file; `SQLITE_AUTH` with the reason `olderSlotFile` if this object has seen a
+    ///   greater number.
     public var epoch: Int {
         get throws { try present().epoch }
     }
@@ -44,7 +46,7 @@ public final class KeySlots: Sendable {
 
     /// Returns the slot with an identifier, or with a label that no other slot has.
     ///
-    /// - throws: `SQLITE_MISUSE` with the reason `missingKeySlot`.
+    /// - throws: `SQLITE_MISUSE` with the reason `missingKeySlot` if there is none.
     public func slot(named name: String) throws -> KeySlot {
         let file = try present()
         return file.slots[try file.index(of: name)]
@@ -90,11 +92,12 @@ public final class KeySlots: Sendable {
 
     /// Adds a slot, after its secret has unlocked it.
     ///
-    /// The secret is tried on each slot first, at the cost of a derivation: a secret with two slots would still open
-    /// the database after one of them was removed.
+    /// The secret is first tried on each slot, at the cost of a derivation for each: a secret with two slots would
+    /// still open the database after one of them was removed.
     ///
-    /// - throws: `SQLITE_MISUSE` with the reason `existingKeySlot` for a secret that has a slot, and for an empty
-    ///   secret, for an invalid label or derivation, and with 32 slots; `SQLITE_BUSY` while the data key is being
+    /// - throws: `SQLITE_MISUSE` with the reason `existingKeySlot` for a secret that has a slot, `emptyKey` for an
+    ///   empty secret, and `unfitKeySlot` for a raw key, for an invalid label or kind, and if there are 32 slots;
+    ///   `weakKeyCost` or `excessiveKeyCost` for a derivation out of bounds. `SQLITE_BUSY` while the data key is being
     ///   renewed, and if another process changes slots for longer than five seconds.
     @discardableResult
     public func add(_ key: DatabaseKey, _ slot: NewKeySlot) throws -> KeySlot {
@@ -108,6 +111,8 @@ public final class KeySlots: Sendable {
     }
 
     /// Adds a slot for a new recovery code, which a person keeps on paper, and returns the code.
+    ///
+    /// - throws: the errors of ``add(_:_:)`` for the label and for 32 slots, and `SQLITE_BUSY`.
     public func addRecoveryCode(label: String = "recovery code") throws -> RecoveryCode {
         let code = try RecoveryCode()
         let slot = NewKeySlot(label: label, kind: .recoveryCode, derivation: .hkdf)
@@ -115,13 +120,16 @@ public final class KeySlots: Sendable {
         return code
     }
 
-    /// Replaces the secret of a slot in one step: the former secret opens the database until the new one does.
+    /// Replaces the secret of a slot in one step: the former secret opens the database until the new one does. The new
+    /// secret is not tried on the other slots.
     ///
     /// - parameters:
     ///   - name: the identifier of the slot, or its label if no other slot has it.
     ///   - key: the new secret.
     ///   - kind: the kind of the secret. Default: that of the former one, or a passphrase after a recovery code.
     ///   - derivation: the derivation. Default: the former one, or the standard one after a recovery code.
+    /// - throws: `SQLITE_MISUSE` with the reason `missingKeySlot` for a name without a slot; the errors of
+    ///   ``add(_:_:)`` for the secret, the kind and the derivation.
     @discardableResult
     public func change(
         _ name: String, to key: DatabaseKey, kind: KeySlot.Kind? = nil, derivation: KeyDerivation? = nil
@@ -145,7 +153,8 @@ public final class KeySlots: Sendable {
     /// Removes a slot. Its secret still opens older copies of the slot file, and with them the database, until the data
     /// key is renewed: see ``KeySlotRotation``.
     ///
-    /// - throws: `SQLITE_MISUSE` with the reason `lastKeySlot` for the last slot.
+    /// - throws: `SQLITE_MISUSE` with the reason `lastKeySlot` for the last slot, and `missingKeySlot` for a name
+    ///   without a slot; `SQLITE_BUSY` as ``add(_:_:)`` does.
     public func remove(_ name: String) throws {
         _ = try change { try $0.removing(name) }
     }

@@ -4,7 +4,7 @@
 ///     4QX7M-9HTKC-R2D5V-W8JZA-B3NYE-G6PFS-T1K0M
 ///
 /// The digits are those of Crockford's base 32. Case, spaces, tabs, hyphens and the dashes of word processors are
-/// ignored, O is 0, I and L are 1, and U is V. Three check digits tell a mistyped code from a wrong one.
+/// ignored, O is 0, I and L are 1, and U is V. Three check digits distinguish a mistyped code from a wrong one.
 /// <https://www.crockford.com/base32.html>
 public struct RecoveryCode: Sendable {
     /// The random bytes.

@@ -10,14 +10,15 @@ public struct CipherSettings: Hashable, Sendable {
         case sha512 = 512
     }
 
-    /// The size of a page in bytes: a power of two from 1024 to 65536. SQLCipher can't open databases with pages of
-    /// 512.
+    /// The size of a page in bytes: a power of two from 1024 to 65536. Default: 4096. SQLCipher can't open databases
+    /// with pages of 512 bytes.
     public var pageSize: Int
-    /// The number of PBKDF2 rounds that derive a key from a passphrase. A raw key needs none.
+    /// The number of PBKDF2 rounds that derive a key from a passphrase, from 1. Default: 256,000. A raw key needs none.
     public var kdfIterations: Int
-    /// The hash function in PBKDF2.
+    /// The hash function in PBKDF2. Default: SHA-512.
     public var kdfAlgorithm: Algorithm
-    /// The hash function in the HMAC of each page. Nil leaves pages unauthenticated, as in SQLCipher 1.
+    /// The hash function in the HMAC of each page. Default: SHA-512. Nil leaves pages unauthenticated, as in
+    /// SQLCipher 1.
     public var hmacAlgorithm: Algorithm?
 
     /// Creates settings. Each default is that of SQLCipher 4.

@@ -24,8 +24,8 @@ public struct DatabaseKey: Sendable {
             })
     }
 
-    /// Returns a key whose passphrase `provider` returns when a key must be derived, once per database. It is wiped
-    /// afterwards.
+    /// Returns a key whose passphrase `provider` returns when a key must be derived, once per database. The passphrase
+    /// is wiped afterwards.
     ///
     /// `provider` is called on the thread that opens the database. The opening throws the error that `provider` throws.
     public static func passphrase(from provider: @escaping @Sendable () throws -> [UInt8]) -> DatabaseKey {
@@ -55,8 +55,8 @@ public struct DatabaseKey: Sendable {
     /// key must be derived.
     ///
     /// Opening the database throws `SQLITE_CANTOPEN` if the file can't be read, `SQLITE_PERM` if users other than
-    /// `readers` may read it, or if it belongs to neither the user of the process nor root, and `SQLITE_MISUSE` if it
-    /// is not a regular file or has more than 65,536 bytes.
+    /// `readers` may read it, if others than its owner may write it, or if it belongs to neither the user of the
+    /// process nor root, and `SQLITE_MISUSE` if it is not a regular file or has more than 65,536 bytes.
     ///
     /// - parameters:
     ///   - path: the path of the file.
@@ -84,6 +84,8 @@ public struct DatabaseKey: Sendable {
     }
 
     /// Returns a raw key of 32 random bytes from the cryptographic provider. To store it, use ``withUnsafeBytes(_:)``.
+    ///
+    /// - throws: an error if the provider fails, or there is no memory for the key.
     public static func random() throws -> DatabaseKey {
         DatabaseKey(source: try KeySource(raw: SecretBytes(randomCount: KeySource.rawCount), salt: nil))
     }

@@ -17,8 +17,8 @@ public struct Encryption: Sendable {
     }
 }
 
-/// The first bytes of a database file, left unencrypted so that the system recognizes SQLite. iOS requires it before it
-/// lets a suspended application hold a lock.
+/// The first bytes of a database file, left unencrypted so that the system recognizes SQLite. iOS lets a suspended
+/// application hold a lock only if it recognizes SQLite.
 ///
 /// These bytes contain no user data. They take the place of the salt, which is stored elsewhere.
 ///

@@ -1,22 +1,24 @@
 /// The function that derives the key of a slot from its secret, and its cost.
 ///
-/// A derivation outside of its bounds is refused, in a slot file as in a program: below them, guessing would be cheap,
-/// and above them, opening would take minutes or all memory.
+/// A derivation outside of its bounds is refused, with the reason ``DatabaseError/Reason/weakKeyCost`` or
+/// ``DatabaseError/Reason/excessiveKeyCost``, also if a slot file contains it. Below the bounds, guessing would be
+/// cheap. Above them, opening could take minutes or all memory.
 public enum KeyDerivation: Hashable, Sendable, CustomStringConvertible {
-    /// scrypt with 2 to the power of `logN` blocks of 128 × `r` bytes, `p` times.
-    /// <https://www.rfc-editor.org/rfc/rfc7914>
+    /// scrypt with 2 to the power of `logN` (14 to 23) blocks of 128 × `r` bytes (8 to 32), `p` times (1 to 16), and at
+    /// most 1 GiB of memory. <https://www.rfc-editor.org/rfc/rfc7914>
     case scrypt(logN: Int, r: Int, p: Int)
-    /// Argon2id with `memory` KiB, `passes` passes and `lanes` lanes. Needs libcrypto 3.2 or newer.
-    /// <https://www.rfc-editor.org/rfc/rfc9106>
+    /// Argon2id with `memory` KiB (19,456 to 1,048,576), `passes` passes (1 to 64) and `lanes` lanes (1 to 16). Needs
+    /// libcrypto 3.2 or newer. <https://www.rfc-editor.org/rfc/rfc9106>
     case argon2id(memory: Int, passes: Int, lanes: Int)
-    /// PBKDF2 with HMAC-SHA-512, for programs that are required to use it. It needs no memory, which makes guesses
-    /// cheapest.
+    /// PBKDF2 with HMAC-SHA-512 and 210,000 to 16,777,216 rounds, for programs that are required to use it. It needs
+    /// almost no memory, so that guesses are the cheapest. <https://www.rfc-editor.org/rfc/rfc8018>
     case pbkdf2(rounds: Int)
     /// HKDF with HMAC-SHA-256, for recovery codes only: they are random and can't be guessed.
     /// <https://www.rfc-editor.org/rfc/rfc5869>
     case hkdf
 
-    /// scrypt with 128 MiB, about a third of a second; PBKDF2 on Apple's platforms, where the provider has no scrypt.
+    /// scrypt with 128 MiB (`logN` 17, `r` 8, `p` 1), about a third of a second. If the provider has no scrypt, as on
+    /// Apple's platforms, PBKDF2 with 600,000 rounds.
     public static var standard: KeyDerivation {
         providesScrypt ? .scrypt(logN: 17, r: 8, p: 1) : .pbkdf2(rounds: 600_000)
     }

@@ -2,11 +2,11 @@
 public struct KeySlotOptions: Sendable {
     /// The first slot of a database that is created. Nil, the default, creates a database without slots.
     public var creating: NewKeySlot?
-    /// The identifier or the label of the slot that is tried first. The others are tried after it, each at the cost of
-    /// a derivation. Nil, the default, tries them in their order.
+    /// The identifier or the label of the slot that is tried first. The other slots are tried after it, each at the
+    /// cost of a derivation. Nil, the default, tries all slots in their order.
     public var preferred: String?
-    /// The lowest acceptable ``KeySlots/epoch`` of the slot file: an older copy is refused. Nil, the default, accepts
-    /// any.
+    /// The lowest acceptable ``KeySlots/epoch`` of the slot file. Opening refuses an older copy with the reason
+    /// ``DatabaseError/Reason/olderSlotFile``. Nil, the default, accepts any.
     public var leastEpoch: Int?
 
     /// Creates options. The default creates a database without slots, and accepts any slot file.

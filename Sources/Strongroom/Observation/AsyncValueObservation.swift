@@ -2,7 +2,7 @@
 public struct AsyncValueObservation<Element: Sendable>: AsyncSequence, Sendable {
     /// The rule for values that arrive while the loop is busy.
     public typealias BufferingPolicy = AsyncThrowingStream<Element, any Error>.Continuation.BufferingPolicy
-    /// The iterator, which is one observation.
+    /// The iterator, which is one observation, or one subscriber of a ``SharedValueObservation``.
     public typealias AsyncIterator = Iterator
 
     typealias Start =

@@ -1,8 +1,9 @@
 extension Database {
     /// Notifies observers that a region has changed in a way that SQLite doesn't report.
     ///
-    /// For changes through ``sqliteConnection``, by other processes, or in tables that SQLite doesn't report: see
-    /// ``TransactionObserver``. They belong to the current transaction, or to one of their own if there is none.
+    /// Use it for changes through ``sqliteConnection``, by other processes, or in tables that SQLite doesn't report:
+    /// see ``TransactionObserver``. The changes belong to the current transaction. If there is none, they count as a
+    /// transaction of their own.
     ///
     /// Does nothing if only reads are allowed.
     ///
@@ -23,7 +24,8 @@ extension Database {
     /// Adds a region to those that the running function of a ``ValueObservation`` has read. Does nothing outside of
     /// one.
     ///
-    /// For functions that depend on more than SQLite reports. The region is evaluated only if it is recorded.
+    /// Use it in functions that depend on data that SQLite doesn't report. The region is evaluated only inside such a
+    /// function.
     ///
     /// - throws: the error of the region.
     public func registerAccess(to region: @autoclosure () -> some DatabaseRegionConvertible) throws {

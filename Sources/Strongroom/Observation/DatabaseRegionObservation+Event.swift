@@ -1,5 +1,5 @@
 extension DatabaseRegionObservation {
-    /// A change of the region. It holds the writer, outside of transactions and before its next access.
+    /// A change of the region. It has the writer, which is outside of any transaction, before the next write.
     public enum Event {
         /// A transaction of this queue or pool has changed the region.
         case change(Database)

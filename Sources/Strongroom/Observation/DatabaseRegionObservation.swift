@@ -12,8 +12,8 @@ import Dispatch
 /// ```
 ///
 /// Changes by other processes are seen if ``Configuration/observesExternalChanges`` is set, as an
-/// ``Event/unknownChange(_:)``. A change that SQLite doesn't report row by row counts as a change of the whole table,
-/// and a change of the schema as one of each region.
+/// ``Event/unknownChange(_:)``. A change that SQLite doesn't report row by row counts as a change of the whole table. A
+/// change of the schema counts as a change of each region.
 public struct DatabaseRegionObservation: Sendable {
     let regions: [any DatabaseRegionConvertible]
 
@@ -27,10 +27,10 @@ public struct DatabaseRegionObservation: Sendable {
         self.regions = regions
     }
 
-    /// Calls `onChange` after each transaction that changes the region, with the writer, before its next access.
+    /// Calls `onChange` after each transaction that changes the region, with the writer, before the next write.
     ///
-    /// Returns immediately. All later writes are seen. If it is called inside of a write, the rest of that write is
-    /// seen. The observation ends when the returned object is cancelled or released.
+    /// Returns immediately. The observation sees all later writes. If it is started inside of a write, it sees the rest
+    /// of that write. The observation ends when the returned object is cancelled or released.
     ///
     /// - parameters:
     ///   - writer: the database.

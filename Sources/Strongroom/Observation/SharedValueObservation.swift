@@ -5,7 +5,7 @@ public enum SharedValueObservationExtent: Sendable {
     /// From the first subscriber until the object is released.
     case observationLifetime
 
-    /// While there are subscribers. A subscriber after the last one starts it again.
+    /// While there are subscribers. When all have left, the next subscriber starts the observation again.
     case whileObserved
 }
 
@@ -16,8 +16,8 @@ public enum SharedValueObservationExtent: Sendable {
 /// let cancellable = shared.start(onError: { _ in }, onChange: { players in print(players) })
 /// ```
 ///
-/// The first subscriber starts it. An error is passed to all subscribers. The next subscriber starts it again, except
-/// with ``SharedValueObservationExtent/observationLifetime``: then it gets the same error.
+/// The first subscriber starts the observation. An error ends it, and is passed to all subscribers. The next subscriber
+/// starts the observation again. With ``SharedValueObservationExtent/observationLifetime``, it gets the same error.
 public final class SharedValueObservation<Element: Sendable>: Sendable {
     private struct Client: Sendable {
         let onError: @Sendable (any Error) -> Void

@@ -1,10 +1,11 @@
 /// A type that is notified of the changes and transactions of a connection.
 ///
-/// Add it with ``DatabaseWriter/add(transactionObserver:extent:)``. It is called with the connection, before any other
-/// use of it. It sees the changes through this database object only, not those of other processes or connections.
+/// Add an observer with ``DatabaseWriter/add(transactionObserver:extent:)``. It is called on the thread that has the
+/// connection, before the next use of the connection. It is notified of changes by this connection only, not of those
+/// by other processes or connections.
 ///
 /// SQLite does not report rows that `ON CONFLICT REPLACE` removes, tables without rowid, virtual tables, and SQLite's
-/// own tables, so that the observer is not notified of them. <https://www.sqlite.org/c3ref/update_hook.html>
+/// own tables. The observer is not notified of their changes. <https://www.sqlite.org/c3ref/update_hook.html>
 public protocol TransactionObserver: AnyObject {
     /// Returns true if ``databaseDidChange(with:)`` is to be called for this kind of change.
     ///
@@ -16,8 +17,8 @@ public protocol TransactionObserver: AnyObject {
 
     /// Called when a row has changed. The transaction can still be rolled back.
     ///
-    /// Must not use the database. It is called for changes in a savepoint when the outermost savepoint is released, and
-    /// not if they are rolled back.
+    /// Must not use the database. For changes in a savepoint, it is called when the outermost savepoint is released. It
+    /// is not called for changes that were rolled back to a savepoint.
     ///
     /// - parameter event: the change, which is only valid during the call. To keep it, use ``DatabaseEvent/copy()``.
     func databaseDidChange(with event: DatabaseEvent)
@@ -44,8 +45,8 @@ extension TransactionObserver {
     /// Does nothing.
     public func databaseWillCommit() throws {}
 
-    /// Stops the notifications of changes until the next transaction. The observer is still notified of the end of this
-    /// one.
+    /// Stops the notifications of changes until the next transaction. The observer is still notified of the end of the
+    /// current transaction.
     ///
     /// - precondition: called from ``databaseDidChange(with:)`` or ``databaseDidChange()``. Otherwise it is a fatal
     ///   error.
@@ -78,7 +79,7 @@ extension Database {
         case databaseLifetime
     }
 
-    /// Adds an observer, which is notified of later changes.
+    /// Adds an observer, which is notified of later changes. Default: for as long as the observer lives.
     public func add(
         transactionObserver: some TransactionObserver, extent: TransactionObservationExtent = .observerLifetime
     ) {
@@ -94,7 +95,7 @@ extension Database {
 }
 
 extension DatabaseWriter {
-    /// Adds an observer, which is notified of later writes.
+    /// Adds an observer, which is notified of later writes. Default: for as long as the observer lives.
     ///
     /// Blocks until the writes that came before have ended. Can be called inside of a write.
     public func add(

@@ -25,7 +25,9 @@ extension ValueObservation {
         removeDuplicates(by: ==)
     }
 
-    /// Returns an observation of the values for which `predicate`, called with the one before, returns false.
+    /// Returns an observation of the values that are not duplicates.
+    ///
+    /// - parameter predicate: called with the former value and the new one. Returns true if the new one is a duplicate.
     public func removeDuplicates(by predicate: sending @escaping (Reducer.Value, Reducer.Value) -> Bool)
         -> ValueObservation<ValueReducers.RemoveDuplicates<Reducer>>
     {
@@ -42,7 +44,7 @@ extension ValueObservation {
     ///
     /// - parameter willStart: called when an observation starts.
     /// - parameter willFetch: called before a value is fetched.
-    /// - parameter willTrackRegion: called when a region is observed from now on.
+    /// - parameter willTrackRegion: called with the region, when the observation begins to track it.
     /// - parameter databaseDidChange: called when a transaction has changed the region.
     /// - parameter didReceiveValue: called before a value is notified.
     /// - parameter didFail: called when an error has ended the observation.

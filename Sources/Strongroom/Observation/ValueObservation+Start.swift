@@ -74,7 +74,7 @@ extension ValueObservation {
     /// - parameters:
     ///   - reader: the database.
     ///   - scheduler: the scheduler that notifies all subscribers. Default: the main dispatch queue.
-    ///   - extent: the lifetime of the observation. Default: until the last subscriber has left.
+    ///   - extent: the lifetime of the observation. Default: while there are subscribers.
     public func shared(
         in reader: any DatabaseReader,
         scheduling scheduler: some ValueObservationScheduler = .async(onQueue: .main),

@@ -73,9 +73,10 @@ extension ValueObservation {
         ValueObservation(tracking: .everyFetch) { ValueReducers.Fetch(fetch: fetch) }
     }
 
-    /// Observes what `fetch` reads the first time it runs. It is cheaper, for functions that always read the same.
+    /// Observes the tables, columns and rows that `fetch` reads the first time it runs. Use it for functions that
+    /// always read the same region: it is cheaper than `tracking(_:)`.
     ///
-    /// A region that the function only reads later is not observed.
+    /// A region that the function reads only in a later fetch is not observed.
     @preconcurrency
     public static func trackingConstantRegion<Value: Sendable>(
         _ fetch: @escaping @Sendable (Database) throws -> Value

@@ -6,7 +6,7 @@ public protocol _ValueReducer: SendableMetatype {
     /// Returns the function that runs with the database.
     func _makeFetch() -> @Sendable (Database) throws -> Fetched
 
-    /// Returns the value to notify. Nil for none. Runs without the database.
+    /// Returns the value to notify. Nil notifies none. Runs outside of the access.
     mutating func _value(_ fetched: Fetched) throws -> Value?
 }
 

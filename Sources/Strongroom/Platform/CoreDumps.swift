@@ -2,8 +2,8 @@ import Foundation
 
 /// Core dumps of this process.
 ///
-/// The memory of a ``DatabaseKey`` and of derived keys is never part of one. SQLCipher's own copies are: an open
-/// database has its derived key in ordinary memory, and cached pages in clear text.
+/// A core dump does not contain the memory of a ``DatabaseKey`` and of derived keys. It can contain SQLCipher's own
+/// copies: an open database has its derived key in ordinary memory, and cached pages in clear text.
 public enum CoreDumps {
     /// Prevents core dumps of this process. Call it at the start of a program, before there are keys.
     ///

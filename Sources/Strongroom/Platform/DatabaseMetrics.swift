@@ -3,8 +3,8 @@ import Metrics
 
 /// The figures of a database for swift-metrics.
 ///
-/// Counters and gauges are reported every few seconds, so that an access costs nothing more with metrics than without.
-/// The durations of waits and observations are reported when they are measured.
+/// Counters and gauges are reported every few seconds, so that an access does not cost more with metrics than without.
+/// The durations of waits and observations are reported when they are measured, in nanoseconds.
 ///
 /// The labels begin with `strongroom_`. They contain the kind of an access and the dimensions that the program gives,
 /// and no names of tables, no SQL and no values. See <doc:Servers>.
@@ -28,7 +28,8 @@ public final class DatabaseMetrics: Sendable {
     /// Creates the metrics of a database, and begins to report durations.
     ///
     /// - parameters:
-    ///   - dimensions: the dimensions of all metrics, such as the name of the database.
+    ///   - database: the database. See ``DatabaseWriter/statistics`` for the types that count.
+    ///   - dimensions: the dimensions of all metrics, such as the name of the database. Default: none.
     ///   - interval: the seconds between two reports of counters and gauges. Default: 10.
     ///   - factory: the backend. Default: nil, for that of `MetricsSystem`.
     public init(

@@ -111,6 +111,12 @@ extension DatabaseWriter {
     }
 
     /// Returns a publisher of a value that is read in the state after a write transaction, while later writes go on.
+    /// Each subscription is a transaction.
+    ///
+    /// - parameters:
+    ///   - scheduler: the scheduler that delivers the value or the error. Default: the main dispatch queue.
+    ///   - updates: the function of the transaction, as for `write(_:)`.
+    ///   - value: the function of the read, which gets the value that `updates` returned.
     public func writePublisher<Value: Sendable, Output: Sendable>(
         receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main,
         updates: @escaping @Sendable (Database) throws -> Value,

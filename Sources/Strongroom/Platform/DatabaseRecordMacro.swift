@@ -32,8 +32,9 @@ public macro DatabaseRecord(table: String? = nil) =
 ///   - name: the name of the column. Default: that of the property.
 ///   - primaryKey: true for an `Int64?` that takes over the id of an inserted row. Default: true for `id`.
 ///   - dates: the strategy that stores a date. Default: as text, `YYYY-MM-DD HH:MM:SS.SSS` in UTC.
-///   - json: true for a value that is stored as JSON.
-///   - prefix: for a property that is a generated record: its columns are columns of this one, with the prefix.
+///   - json: true for a value that is stored as JSON. Default: false.
+///   - prefix: for a property that is a generated record: the columns of that record become columns of this one, with
+///     the prefix in front of their names. Default: none.
 @attached(peer)
 public macro DatabaseColumn(
     _ name: String? = nil, primaryKey: Bool? = nil, dates: DatabaseDateEncodingStrategy = .deferredToDate,

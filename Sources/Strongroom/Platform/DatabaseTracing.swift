@@ -4,8 +4,8 @@ import Tracing
 /// Spans of the accesses to a database, for swift-distributed-tracing.
 ///
 /// Each access is a span, from the call to the end: `strongroom.read`, `strongroom.write` or `strongroom.barrier`. It
-/// is a child of the caller's span, and what its block begins is a child of it. Accesses inside of others have no spans
-/// of their own.
+/// is a child of the caller's span. Spans that its block begins are its children. An access inside of another one has
+/// no span of its own.
 ///
 /// A span has the label of the database, the kind of the access and the code of an error. It contains no values, and
 /// no SQL unless ``showsSQL`` is set.
@@ -15,8 +15,8 @@ public struct DatabaseTracing: Sendable {
     /// SQL contains values when a program writes them into it, instead of using arguments. Keys are always removed.
     public var showsSQL: Bool
 
-    /// The tracer. Nil for that of `InstrumentationSystem` at the moment when the options become those of a
-    /// ``Configuration``: set it before.
+    /// The tracer. Nil, the default, for that of `InstrumentationSystem` at the moment when
+    /// ``Configuration/tracing`` is set: bootstrap the system before.
     public var tracer: (any Tracing.Tracer)?
 
     /// Creates the options of spans.

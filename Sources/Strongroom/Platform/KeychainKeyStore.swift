@@ -2,8 +2,8 @@
 import Foundation
 import Security
 
-/// A key store in the keychain of Apple's platforms, as generic passwords that stay on the device. They can be read
-/// after it was unlocked once since its start.
+/// A key store in the keychain of Apple's platforms. The keys are generic passwords that stay on the device. A program
+/// can read them after the user has unlocked the device once since its start.
 ///
 /// This store has never been run: the project is built and tested on Linux. Test it before you rely on it.
 public struct KeychainKeyStore: KeyStore {
@@ -15,7 +15,7 @@ public struct KeychainKeyStore: KeyStore {
     /// The keychain access group that several programs of one vendor share. Nil for the program's own.
     public let accessGroup: String?
 
-    /// Creates a store. Nothing is read until a key is loaded.
+    /// Creates a store. Does not read the keychain until a key is loaded.
     public init(service: String, account: String, accessGroup: String? = nil) {
         (self.service, self.account, self.accessGroup) = (service, account, accessGroup)
     }

@@ -2,9 +2,9 @@
 import UIKit
 
 extension DatabasePool {
-    /// Releases memory when the application enters the background, or when memory is low.
+    /// Releases memory when the application enters the background, and when memory is low.
     ///
-    /// - parameter application: the application that grants the pool background time for it.
+    /// - parameter application: the application, which gives the pool background time to release memory.
     @MainActor
     public func setupMemoryManagement(in application: UIApplication) {
         let center = NotificationCenter.default

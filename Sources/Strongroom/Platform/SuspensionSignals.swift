@@ -6,14 +6,14 @@ import Foundation
 /// It posts ``Database/suspendNotification`` and ``Database/resumeNotification``: databases follow it when
 /// ``Configuration/observesSuspensionNotifications`` is set.
 ///
-/// - `SIGTSTP` suspends, waits until no database that follows the notification holds a lock, asks again immediately
-///   before, and stops the process, unless a `SIGCONT` comes before that. The lock under which a shared database is
-///   opened counts.
-/// - `SIGCONT` resumes.
-/// - `SIGTERM` waits for a grace period, suspends, and terminates the process.
+/// - `SIGTSTP` suspends the databases, waits until none that follows the notification holds a lock, and stops the
+///   process. A `SIGCONT` that comes before the stop prevents it. The lock of `openShared` counts, too.
+/// - `SIGCONT` resumes the databases.
+/// - `SIGTERM` waits for a grace period, suspends the databases, waits at most one second for their locks, and
+///   terminates the process.
 ///
-/// Keep the object for as long as it should observe the signals. Releasing it restores the former handlers. There can
-/// be one object per process at a time.
+/// Keep the object for as long as it should observe the signals. Releasing it restores the former handlers. A second
+/// object at the same time is a fatal error.
 public final class SuspensionSignals: @unchecked Sendable {
     // Set once and only cancelled.
     private let source: any DispatchSourceRead
@@ -27,7 +27,8 @@ public final class SuspensionSignals: @unchecked Sendable {
     /// Creates an observer of the signals.
     ///
     /// - parameter gracePeriod: the time between `SIGTERM` and the suspension in seconds. Default: 1.
-    /// - parameter onTermination: called immediately at `SIGTERM`, to prevent new work. It may end the process earlier.
+    /// - parameter onTermination: called immediately at `SIGTERM`, to prevent new work. It may end the process.
+    ///   Default: does nothing.
     public init(gracePeriod: TimeInterval = 1, onTermination: @escaping @Sendable () -> Void = {}) {
         self.gracePeriod = gracePeriod
         self.onTermination = onTermination

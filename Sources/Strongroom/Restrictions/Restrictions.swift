@@ -11,8 +11,8 @@ import Foundation
 /// ```
 ///
 /// A restricted access only reads. It reads the given tables, views and columns of the main database, calls SQLite's
-/// harmless functions and those that are named, and stops at each limit. A view reads what its owner has defined, also
-/// from tables that are not listed. <doc:RestrictedQueries> describes the rules.
+/// harmless functions and those that are named, and stops at each limit. A listed view can read tables that are not
+/// listed. <doc:RestrictedQueries> describes the rules.
 ///
 /// Source: <https://www.sqlite.org/security.html>.
 public struct Restrictions: Hashable, Sendable {
@@ -33,16 +33,18 @@ public struct Restrictions: Hashable, Sendable {
 
     /// The maximum duration of the access in seconds. Default: 5.
     ///
-    /// SQLite looks at the clock about every thousand steps of its virtual machine.
+    /// Strongroom reads the clock about every thousand steps of SQLite's virtual machine.
     public var maximumDuration: TimeInterval = 5
 
     /// The maximum number of bytes that SQLite may allocate during the access. Default: 64 MiB.
     ///
-    /// SQLite counts the memory of the process: what other connections allocate meanwhile counts, too. It is checked
-    /// about every thousand steps, and a statement may need as much again as one of its rows before it stops.
+    /// SQLite counts the memory of the process: memory that other connections allocate meanwhile counts, too. The limit
+    /// is checked about every thousand steps of SQLite's virtual machine. Before a statement stops, it may exceed the
+    /// limit by the size of one of its rows. <https://www.sqlite.org/c3ref/memory_highwater.html>
     public var maximumMemoryByteCount = 64 << 20
 
-    /// The maximum depth of an expression, those of views included. Default: 50.
+    /// The maximum depth of an expression, also of one in a view. Default: 50.
+    /// <https://www.sqlite.org/c3ref/c_limit_attached.html>
     public var maximumExpressionDepth = 50
 
     /// The maximum number of terms of a compound query, such as `UNION`. Default: 20.

@@ -1,15 +1,14 @@
 extension DatabaseFile {
-    /// Writes a new encrypted database with every row of a damaged one that still stands on authentic pages.
+    /// Writes a new encrypted database with every row of a damaged one that is on authentic pages.
     ///
     /// All pages of the database, of its write-ahead log and of its rollback journal are read and authenticated, on all
-    /// processors. A damaged header, schema, index, page of references, log or end of the file stops nothing. A salt
-    /// that is gone is looked for beside the database, and a page size that is gone is found by trying. Rows whose
-    /// table can't be proved are in the table `lost_and_found`, with page, cell and values. No row is put together from
-    /// pages of different commits. The files of the original don't change. The cancellation of the calling task stops
-    /// the work.
+    /// processors. The salvage goes on if the header, the schema, an index, a page of references, the log or the end of
+    /// the file is damaged. It looks for a missing salt beside the database, and finds a missing page size by trying.
+    /// Rows whose table can't be proved go into the table `lost_and_found`, with page, cell and values. No row is put
+    /// together from pages of different commits. The files of the original don't change. The cancellation of the
+    /// calling task stops the salvage.
     ///
-    /// Memory does not depend on the size of the database, apart from one byte for each of its pages; the longest row
-    /// has room in it.
+    /// The salvage needs one byte of memory for each page of the database, and room for the longest row.
     ///
     /// - parameters:
     ///   - path: the path of the damaged database: encrypted with the key of `encryption`, or with a key in its slots,
@@ -19,7 +18,8 @@ extension DatabaseFile {
     ///   - progress: called as pages are read, written and verified. An error that it throws stops the salvage.
     /// - returns: the rows that were saved and that are missing, by table, and the damaged pages by number.
     /// - throws: `SQLITE_NOTADB` if no page was written with the key, with the reason `missingSalt` if there is no
-    ///   salt; `SQLITE_CANTOPEN` if `destination` exists; `SQLITE_BUSY` if a program writes to the damaged database.
+    ///   salt; `SQLITE_CANTOPEN` with the reason `fileExists` if `destination` or one of its sidecars exists;
+    ///   `SQLITE_BUSY` if a program writes to the damaged database.
     ///   After an error, no file of the new database remains.
     ///
     /// Source: <https://www.sqlite.org/fileformat2.html>.

@@ -6,15 +6,16 @@ public struct SalvageReport: Sendable, Equatable {
         public var name: String
         /// The number of rows that were saved in the table of the new database.
         public var saved = 0
-        /// The least number of rows that are certainly missing: each is proved by an authentic page. More may be
-        /// missing in ``unknownRanges``.
+        /// The least number of missing rows, as authentic pages prove it. 0 for a database without authentication. More
+        /// rows may be missing in ``unknownRanges``.
         public var missing = 0
         /// The rowids of missing rows of which a part was found. At most the first thousand.
         public var missingRows: [Int64] = []
-        /// The rowids of which nothing is known: rows of them may be missing. At most the first thousand.
+        /// The ranges of rowids whose pages are damaged or absent: rows in them may be missing. At most the first
+        /// thousand.
         public var unknownRanges: [RowRange] = []
         /// The number of rows that are in the table of lost rows, because they violate a constraint, or because their
-        /// page may no longer be one of the table.
+        /// page may no longer belong to the table.
         public var setAside = 0
         /// The number of saved rows whose newest version is damaged. An older commit contained them.
         public var older = 0
@@ -41,7 +42,7 @@ public struct SalvageReport: Sendable, Equatable {
         public var content: Content
     }
 
-    /// The former content of a damaged page, as authentic pages say.
+    /// The former content of a damaged page, according to authentic pages.
     public enum Content: Sendable, Equatable {
         /// Rows of the schema, and on page 1 the header of the database.
         case schema
@@ -57,7 +58,7 @@ public struct SalvageReport: Sendable, Equatable {
         case unreferenced
     }
 
-    /// Something of the schema that is not as it was.
+    /// A difference between the schema of the new database and that of the damaged one.
     public struct Problem: Sendable, Equatable {
         /// The kinds of problems.
         public enum Kind: String, Sendable {
@@ -65,7 +66,7 @@ public struct SalvageReport: Sendable, Equatable {
             case notCreated
             /// Saved rows violate the constraint.
             case violated
-            /// The object was built again, from what was saved of its content.
+            /// The object was built again, from the content that was saved.
             case rebuilt
         }
 
@@ -77,24 +78,24 @@ public struct SalvageReport: Sendable, Equatable {
         public var message: String
     }
 
-    /// The tables whose schema is authentic, in their order.
+    /// The tables whose schema is authentic, in the order of the schema.
     public var tables: [Table] = []
     /// The name of the table of lost rows. Nil if there are none.
     public var lostAndFound: String?
-    /// The number of lost rows: their table is unknown, or they violate a constraint of it.
+    /// The number of rows in the table of lost rows: their table is unknown, or they violate one of its constraints.
     public var lostRowCount = 0
     /// The damaged pages by number. At most the first hundred thousand.
     public var damagedPages: [Page] = []
     /// The number of damaged pages, absent ones included.
     public var damagedPageCount = 0
-    /// The pages beyond the end of the file. Nil if it isn't truncated.
+    /// The pages beyond the end of the file. Nil if the file isn't truncated.
     public var absentPages: ClosedRange<Int>?
-    /// The parts of the schema that are not as they were.
+    /// The differences between the schema of the new database and that of the damaged one.
     public var problems: [Problem] = []
-    /// A Boolean value that indicates whether rows of the schema may be missing, and with them tables.
+    /// A Boolean value that indicates whether all pages of the schema were read. If it is false, tables may be missing.
     public var isSchemaComplete = true
-    /// A Boolean value that indicates whether pages carry a proof that they were written with the key. False for clear
-    /// files and for the format of SQLCipher 1: there, changed bytes can look like rows.
+    /// A Boolean value that indicates whether each page has an HMAC, which proves that it was written with the key.
+    /// False for unencrypted files and for the format of SQLCipher 1: there, changed bytes can look like rows.
     public var isAuthenticated = true
     /// The number of pages that the database had, as far as it is known.
     public var pageCount = 0

@@ -5,20 +5,21 @@ import Foundation
 extension DatabasePool {
     /// Opens a database that several processes share, for reading and writing. Creates the database and migrates it.
     ///
-    /// One process at a time does so, while the others wait. The write-ahead log is kept for processes that only read:
-    /// see ``Configuration/persistentWAL``. Opening and writes wait for the lock of another process, for five seconds
-    /// unless ``Configuration/busyMode`` is set.
+    /// One process at a time opens the database, while the others wait. The write-ahead log is kept for processes that
+    /// only read: see ``Configuration/persistentWAL``. Opening and writes wait for the lock of another process. If
+    /// ``Configuration/busyMode`` is `.immediateError`, they wait for five seconds.
     ///
     /// On Linux, a file whose name ends in `-lock` stays beside the database. On Apple's platforms a file coordinator
     /// replaces it.
     ///
     /// - parameters:
     ///   - path: the path of the database.
-    ///   - configuration: the configuration of the pool.
+    ///   - configuration: the configuration of the pool, which is opened for writing in any case.
     ///   - migrator: the migrations of the schema. Default: none.
     ///   - setUp: further set-up, while other processes wait. Default: none.
     /// - throws: ``SupersededDatabaseError`` if a later version of the program has migrated the database; `SQLITE_BUSY`
-    ///   with the process that is opening it; the errors of opening, of a migration, and of `setUp`.
+    ///   after that time, with the process that opens the database in the message; the errors of opening, of a
+    ///   migration, and of `setUp`.
     public static func openShared(
         path: String, configuration: Configuration = Configuration(), migrator: DatabaseMigrator = DatabaseMigrator(),
         setUp: (DatabasePool) throws -> Void = { _ in }
@@ -48,8 +49,8 @@ extension DatabasePool {
     ///   - configuration: the configuration of the pool.
     ///   - migrator: the migrations that the database must have. Default: none.
     /// - returns: the pool. Nil if the database does not exist yet, or its migrations are not those of the migrator.
-    /// - throws: `SQLITE_BUSY` with the process that is opening it, after five seconds or as ``Configuration/busyMode``
-    ///   says; the errors of opening.
+    /// - throws: `SQLITE_BUSY` with the process that opens the database in the message, after the time of
+    ///   ``Configuration/busyMode``, or after five seconds if it is `.immediateError`; the errors of opening.
     public static func openSharedReadOnly(
         path: String, configuration: Configuration = Configuration(),
         migrator: DatabaseMigrator = DatabaseMigrator()
@@ -78,7 +79,7 @@ public struct SupersededDatabaseError: Error, CustomStringConvertible {
     /// The path of the database.
     public let path: String
 
-    /// The error in words: what happened and what to do.
+    /// The error in words, with the remedy.
     public var description: String {
         "\(path) was migrated by a later version of the program: update this one, or open the database for reading only"
     }

@@ -16,7 +16,7 @@ struct Replicas: Reporting {
 
     static let examples = [
         (line: "strongroom replicas /mnt/backup/notes", what: "lists the restore points"),
-        (line: "strongroom replicas /mnt/backup/notes --max-age 5m", what: "fails if the newest is older, for alarms"),
+        (line: "strongroom replicas /mnt/backup/notes --max-age 5m", what: "fails if nothing was heard for 5 minutes"),
     ]
 
     @Argument(help: "A folder, or s3://BUCKET/PREFIX.", completion: .directory)

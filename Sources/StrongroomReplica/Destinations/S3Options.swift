@@ -1,24 +1,26 @@
 import Foundation
 
-/// Options of S3 destinations. What is not given comes from the environment, as every S3 tool takes it.
+/// Options of S3 destinations. Options that are not given come from the variables that the AWS command line reads, too.
 public struct S3Options: Sendable {
     /// The URL of the service. `nil`, the default, is `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, or Amazon's service.
     public var endpoint: String?
     /// The region. `nil`, the default, is `AWS_REGION`, `AWS_DEFAULT_REGION`, or `us-east-1`.
     public var region: String?
-    /// The place of the bucket's name in URLs.
+    /// The place of the bucket's name in URLs. `nil`, the default, is the path if an endpoint is given, and otherwise
+    /// the host's name.
     public var style: Style?
-    /// A file of certificates to trust instead of those of the system. `nil`, the default, is `AWS_CA_BUNDLE`, if it is
-    /// set and not empty.
+    /// The path of a file of certificates to trust instead of those of the system. `nil`, the default, is
+    /// `AWS_CA_BUNDLE`, if it is set and not empty.
     public var authorities: String?
-    /// A file of credentials in the form of `~/.aws/credentials`. `nil`, the default, is the environment
-    /// (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`), the systemd credential `aws-credentials`,
-    /// `AWS_SHARED_CREDENTIALS_FILE`, or `~/.aws/credentials`.
+    /// The path of a file of credentials in the form of `~/.aws/credentials`. `nil`, the default, takes the first of
+    /// these: the environment (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`), the systemd
+    /// credential `aws-credentials`, `AWS_SHARED_CREDENTIALS_FILE`, and `~/.aws/credentials`. `AWS_PROFILE` names the
+    /// profile in a file. Default: `default`.
     public var credentialsFile: String?
-    /// Seconds without progress after which a request fails. Default: 30.
+    /// The time without progress after which a request fails, in seconds. Default: 30.
     public var timeout = 30
 
-    /// The place of the bucket's name in URLs. Default: in the path with an endpoint, otherwise in the host's name.
+    /// A place of the bucket's name in URLs.
     public enum Style: String, Sendable, CaseIterable {
         /// `https://HOST/BUCKET/NAME`.
         case path

@@ -1,7 +1,7 @@
 /// An error of replication.
 ///
-/// ``reason-swift.property`` says what happened, as data. The description says it in words, with the state of things
-/// and what to do.
+/// ``reason-swift.property`` is the cause, as data for programs. The description has the cause in words, the state of
+/// things, and the remedy.
 public struct ReplicaError: Error, Hashable, Sendable {
     /// The cause of an error.
     public enum Reason: Hashable, Sendable {
@@ -13,9 +13,9 @@ public struct ReplicaError: Error, Hashable, Sendable {
         case invalidDestination
         /// The destination has no replica.
         case noReplica
-        /// The destination has no restore point that was asked for.
+        /// The destination does not have the requested restore point.
         case noPoint
-        /// The newest restore point is older than the position that was asked for.
+        /// The newest restore point is older than the requested position, or than one that was sealed.
         case behind
         /// An object is missing, or its content is not what its name or its successor says.
         case damaged
@@ -27,9 +27,9 @@ public struct ReplicaError: Error, Hashable, Sendable {
         case busy
         /// Another replicator writes to the same place of the destination.
         case superseded
-        /// A file is in the way.
+        /// A file already exists at the path of the restored database.
         case exists
-        /// The database, or what should be one, can't be read.
+        /// The file can't be read as a database, or another program has changed a followed one.
         case unreadable
         /// There is no room for a file.
         case diskFull

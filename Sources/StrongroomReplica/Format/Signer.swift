@@ -3,8 +3,8 @@ import CStrongroomReplica
 
 /// The public half of the key that signs a replica: 32 bytes, written as 64 hexadecimal digits.
 ///
-/// A restore that is given this key accepts nothing that another key signed. Keep it apart from the destination: the
-/// copy there proves nothing.
+/// A restore with this key in ``ReplicaReading/signer`` only accepts points that it signed. Keep the key apart from the
+/// destination: a person who can write there can replace the copy of the key, too.
 public struct ReplicaSigner: Hashable, Sendable, CustomStringConvertible {
     let bytes: [UInt8]
 
@@ -19,7 +19,7 @@ public struct ReplicaSigner: Hashable, Sendable, CustomStringConvertible {
         self = signer
     }
 
-    /// 64 hexadecimal digits.
+    /// The key as 64 hexadecimal digits.
     public var description: String { bytes.hex }
 
     func hasSigned(_ bytes: [UInt8], _ signature: [UInt8]) -> Bool {

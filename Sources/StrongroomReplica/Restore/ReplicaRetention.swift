@@ -3,7 +3,7 @@
 ///
 /// Days begin at midnight UTC, weeks on Monday.
 public struct ReplicaRetention: Hashable, Sendable {
-    /// A length of time that has one kept point.
+    /// A length of time, of which one point is kept.
     public enum Period: Character, CaseIterable, Sendable {
         /// An hour.
         case hour = "h"
@@ -17,9 +17,10 @@ public struct ReplicaRetention: Hashable, Sendable {
         case year = "y"
     }
 
-    /// The number of periods of each length.
+    /// The number of periods of each length, of those that have a point. Default: none.
     public var counts: [Period: Int]
-    /// Milliseconds before now, of which each restore point is kept. Default: 0.
+    /// The time before now, in milliseconds, of which all restore points are kept, and the newest one before it.
+    /// Default: 0, for none.
     public var within: Int64
 
     /// Creates a retention.
@@ -28,7 +29,8 @@ public struct ReplicaRetention: Hashable, Sendable {
         self.within = within
     }
 
-    /// Creates a retention from a text such as `7d,4w,12m`. Returns `nil` for any other text.
+    /// Creates a retention from a text such as `7d,4w,12m`. Returns `nil` for any other text, for a number of 0, and if
+    /// a letter occurs twice.
     public init?(_ text: String) {
         self.init()
         for word in text.split(separator: ",", omittingEmptySubsequences: false) {

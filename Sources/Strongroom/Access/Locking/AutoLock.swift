@@ -5,10 +5,10 @@ import Foundation
 public struct AutoLockDelay: Sendable, Hashable {
     let seconds: TimeInterval
 
-    /// So many seconds without an access.
+    /// Returns a delay of a number of seconds without an access.
     public static func idle(_ seconds: TimeInterval) -> AutoLockDelay { AutoLockDelay(seconds: seconds) }
 
-    /// A duration without an access.
+    /// Returns a delay of a duration without an access.
     @available(macOS 13, iOS 16, tvOS 16, watchOS 9, *)
     public static func idle(_ duration: Duration) -> AutoLockDelay {
         let (seconds, attoseconds) = duration.components
@@ -28,7 +28,7 @@ public struct AutoLockEvent: Sendable, Hashable {
     public static let suspension = AutoLockEvent(kind: .suspension)
 }
 
-/// A reason for which a database locks itself, until it is cancelled or the database is released.
+/// A rule by which a database locks itself. It applies until it is cancelled or the database is released.
 public final class AutoLock: Sendable {
     private struct State {
         var stop: (@Sendable () -> Void)?
@@ -46,7 +46,7 @@ public final class AutoLock: Sendable {
 
     var isCancelled: Bool { state.withLock { $0.stop == nil } }
 
-    /// Ends it. A lock that has begun goes on.
+    /// Ends the rule. Does not stop locking that has begun.
     public func cancel() {
         let stop = state.withLock { $0.stop.take() }
         stop?()

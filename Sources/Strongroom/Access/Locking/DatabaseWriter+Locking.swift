@@ -15,9 +15,9 @@ extension DatabaseWriter {
     ///
     /// Blocks until the running accesses have ended.
     ///
-    /// - throws: `SQLITE_MISUSE` with the reason `notLockable` inside of an access, and for a database in memory,
-    ///   without a key, whose key `prepareDatabase` sets, or of a type of the program's own; `SQLITE_BUSY` when the
-    ///   program keeps a statement. The database goes on unlocked then.
+    /// - throws: `SQLITE_MISUSE` with the reason `notLockable` inside of an access, on the target queue, for a database
+    ///   in memory or without a key, for a key that `prepareDatabase` sets, and for a writer other than a queue, a pool
+    ///   and ``AnyDatabaseWriter``. `SQLITE_BUSY` when the program keeps a statement. The database then stays unlocked.
     public func lock() throws {
         try lockable.lock()
     }
@@ -30,7 +30,7 @@ extension DatabaseWriter {
 
     /// Unlocks the database with its key: its passphrase, its raw key, its store, or the secret of one of its slots.
     ///
-    /// Verifies the key before anything goes on. Then observations fetch again, and accesses that wait go on.
+    /// Verifies the key first. Then observations fetch again, and accesses that wait run.
     ///
     /// - parameter key: the key.
     /// - throws: `SQLITE_NOTADB` with the reason `wrongKey` and the other errors of opening: the database stays locked.
@@ -60,17 +60,19 @@ extension DatabaseWriter {
         try await Workers.shared.value { try databaseLock.unlock(with: nil) }
     }
 
-    /// Locks the database after a time without accesses, and at most half a minute later. Accesses of observations
-    /// count, too.
+    /// Locks the database after a time without accesses, at most 30 seconds late. Accesses of observations count, too.
     ///
-    /// It does so each time, until the returned object is cancelled. Releasing the object does not end it. An error of
-    /// the lock is passed to ``Database/logError``.
+    /// Locks it again after each unlocking, until the returned object is cancelled. Releasing the object does not
+    /// cancel it. If the database can't be locked, ``Database/logError`` gets the error.
+    ///
+    /// - parameter delay: the time without accesses.
     @discardableResult
     public func autoLock(after delay: AutoLockDelay) -> AutoLock {
         locking { $0.lock(afterIdle: delay.seconds) }
     }
 
-    /// Locks the database at an event, each time, until the returned object is cancelled.
+    /// Locks the database at an event, each time, until the returned object is cancelled. If the database can't be
+    /// locked, ``Database/logError`` gets the error.
     @discardableResult
     public func autoLock(on event: AutoLockEvent) -> AutoLock {
         locking { databaseLock in
@@ -80,7 +82,8 @@ extension DatabaseWriter {
         }
     }
 
-    /// Locks the database at a notification, each time, until the returned object is cancelled.
+    /// Locks the database at a notification, each time, until the returned object is cancelled. If the database can't
+    /// be locked, ``Database/logError`` gets the error.
     ///
     /// - parameters:
     ///   - name: the name of the notification, such as that of a locked screen.

@@ -2,7 +2,7 @@ import Foundation
 
 /// The state of an open database, as a health check of a server needs it.
 ///
-/// Only the first state that applies is given, in the order of the cases.
+/// If several states apply, the value is the first of them in the order of the cases.
 public enum DatabaseHealth: String, Sendable, CaseIterable {
     /// The database is closed, and each access fails.
     case closed
@@ -17,16 +17,17 @@ public enum DatabaseHealth: String, Sendable, CaseIterable {
     case suspended
 
     /// The latest write failed because the disk was full. Reads go on. The state ends with the next commit, or when the
-    /// disk has a megabyte more room than at the failure.
+    /// disk has 1 MiB more room than at the failure.
     case diskFull
 
-    /// The database can be read only: the configuration says so, or this user may not write the file.
+    /// The database can only be read: the configuration is read-only, or this user may not write the file.
     case readOnly
 
     /// Reads and writes can begin.
     case ready
 
-    /// A Boolean value that indicates whether reads can begin.
+    /// A Boolean value that indicates whether reads can begin. While the database is suspended, the value is true, but
+    /// reads can begin in WAL mode only.
     public var canRead: Bool { ![.closed, .shuttingDown, .locked].contains(self) }
 
     /// A Boolean value that indicates whether writes can begin.
@@ -34,7 +35,8 @@ public enum DatabaseHealth: String, Sendable, CaseIterable {
 }
 
 extension DatabaseWriter {
-    /// The state of the database. Any thread may read it at any time; it waits for no access and reads no page.
+    /// The state of the database. Any thread may read it at any time. Reading it does not wait for accesses, and does
+    /// not read pages.
     ///
     /// For a type other than ``DatabaseQueue``, ``DatabasePool`` and ``AnyDatabaseWriter``, it follows from the
     /// configuration alone.

@@ -31,8 +31,8 @@ public final class DatabaseService<Base: DatabaseWriter>: Sendable {
     /// Creates a service that opens its database when it runs.
     ///
     /// - parameters:
-    ///   - limit: the seconds that running accesses have to end at a stop, and an opening. Default: 10.
-    ///   - open: opens the database, on a thread that it may block. Run migrations in it, too.
+    ///   - limit: the time in seconds that running accesses, or an opening, have to end at a stop. Default: 10.
+    ///   - open: opens the database and runs its migrations. May block its thread, which belongs to the library.
     public init(shutdownLimit limit: TimeInterval = 10, open: @escaping @Sendable () throws -> Base) {
         self.limit = limit
         self.open = open
@@ -42,7 +42,7 @@ public final class DatabaseService<Base: DatabaseWriter>: Sendable {
     ///
     /// - parameters:
     ///   - database: the database, which the service closes at the end.
-    ///   - limit: the seconds that running accesses have to end at a stop. Default: 10.
+    ///   - limit: the time in seconds that running accesses have to end at a stop. Default: 10.
     public convenience init(_ database: Base, shutdownLimit limit: TimeInterval = 10) {
         self.init(shutdownLimit: limit) { database }
         opened.put(.success(database))
@@ -66,12 +66,13 @@ public final class DatabaseService<Base: DatabaseWriter>: Sendable {
     /// ``DatabaseWriter/shutDown(within:)`` does.
     ///
     /// If the task is cancelled, or `stop` throws, running accesses are interrupted immediately. A stop during the
-    /// opening waits for its end up to the limit.
+    /// opening waits for the end of the opening, up to the limit. A service runs once.
     ///
     /// - parameter stop: returns when the service is to stop. It must end when its task is cancelled.
-    /// - throws: the error of the opening; that of the shutdown; `SQLITE_MISUSE` with the reason
-    ///   ``DatabaseError/Reason/stoppedWhileOpening`` if the opening has not ended at the limit. The database that it
-    ///   opens later is closed again.
+    /// - throws: the error of the opening or of the shutdown; `SQLITE_MISUSE` with the reason
+    ///   ``DatabaseError/Reason/stoppedWhileOpening`` if the opening has not ended at the limit, and with the reason
+    ///   ``DatabaseError/Reason/closed`` if the service has run before. A database that is opened after the limit is
+    ///   closed immediately.
     public func run(until stop: @escaping @Sendable () async throws -> Void) async throws {
         try begin()
         let hasStopped = await waits(until: stop)

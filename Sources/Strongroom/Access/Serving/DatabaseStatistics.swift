@@ -1,18 +1,19 @@
 import Foundation
 
-/// Figures of a queue or pool since it was opened, of all its connections together.
+/// Figures of a queue or pool since it was opened. Each is the sum over all connections.
 ///
-/// Counting one is a store beside work that is done anyway. They contain no names, no SQL and no values.
+/// Connections always count: counting costs one store in memory for each event. The figures contain no names, no SQL
+/// and no values.
 public struct DatabaseStatistics: Sendable, Equatable {
     /// The accesses of one kind.
     public struct Accesses: Sendable, Equatable {
         /// The number of accesses that have begun.
         public var count = 0
 
-        /// The number of those that waited for another access.
+        /// The number of accesses that waited for another access.
         public var waits = 0
 
-        /// The time that they waited, in seconds.
+        /// The sum of the times that accesses waited, in seconds.
         public var waitingTime: TimeInterval = 0
 
         /// The longest wait, in seconds.
@@ -22,8 +23,8 @@ public struct DatabaseStatistics: Sendable, Equatable {
     /// The accesses that only read.
     public var reads = Accesses()
 
-    /// The accesses that can write. In a queue, all accesses wait in one line, so that its `waits` are counted here,
-    /// and reads outside of a transaction are writes.
+    /// The accesses that can write. All accesses of a queue wait in one line: all waits of a queue are counted here. So
+    /// are its reads outside of a transaction, which can write.
     public var writes = Accesses()
 
     /// The waits of barriers for the readers of a pool, including those of the library, such as at closing. Their
@@ -65,7 +66,8 @@ public struct DatabaseStatistics: Sendable, Equatable {
 }
 
 extension DatabaseWriter {
-    /// The figures of the database since it was opened. Any thread may read them at any time; it waits for no access.
+    /// The figures of the database since it was opened. Any thread may read them at any time. Reading them does not
+    /// wait for accesses.
     ///
     /// For a type other than ``DatabaseQueue``, ``DatabasePool`` and ``AnyDatabaseWriter``, all are zero.
     public var statistics: DatabaseStatistics {

@@ -3,12 +3,12 @@ import Foundation
 
 /// The outcome of a shutdown that has closed the database.
 public struct DatabaseShutdown: Sendable {
-    /// A Boolean value that indicates whether accesses ran at the limit, and were interrupted. Their transactions were
-    /// rolled back.
+    /// A Boolean value that indicates whether accesses still ran at the end of the time limit, and were interrupted.
+    /// Their transactions were rolled back.
     public let hasInterruptedAccesses: Bool
 
-    /// The error that kept the write-ahead log from being moved into the database file. Nil if all of it was moved, or
-    /// there is none. Nothing is lost with the error: the next opening reads the log.
+    /// The error that kept the write-ahead log from being moved into the database file. Nil if the whole log was moved,
+    /// or there is no log. No commit is lost after an error: the next opening reads the log.
     public let checkpointError: DatabaseError?
 }
 
@@ -18,13 +18,16 @@ extension DatabaseWriter {
     ///
     /// Accesses that wait are served until the limit. Refused accesses throw `SQLITE_MISUSE` with the reason `closed`;
     /// interrupted ones throw `SQLITE_INTERRUPT` or `CancellationError`, and their transactions are rolled back. A
-    /// blocking write that comes meanwhile waits for the end, and then throws the same. A commit that has returned is
-    /// never lost. Cancelling the task ends the time limit immediately, and not the shutdown.
+    /// blocking write that begins during the shutdown waits for the end of the shutdown, and then throws
+    /// `SQLITE_MISUSE`, too. A commit that has returned is never lost. Cancelling the task ends the time limit
+    /// immediately; the shutdown goes on.
     ///
-    /// - parameter limit: the seconds that accesses have to end. Default: 10.
+    /// A writer other than a queue, a pool and ``AnyDatabaseWriter`` is only closed, without a limit.
+    ///
+    /// - parameter limit: the time in seconds that accesses have to end. Default: 10.
     /// - throws: `SQLITE_BUSY` with the reason ``DatabaseError/Reason/accessRunning`` if an access has not ended five
-    ///   seconds after it was interrupted, because it computes outside of SQLite; the database is closed as soon as it
-    ///   ends. `SQLITE_BUSY` when statements are alive, as ``DatabaseReader/close()`` does.
+    ///   seconds after it was interrupted, because it computes outside of SQLite; the database is closed as soon as the
+    ///   access ends. `SQLITE_BUSY` when the program keeps a statement, as ``DatabaseReader/close()`` does.
     @discardableResult
     public func shutDown(within limit: TimeInterval = 10) async throws -> DatabaseShutdown {
         guard let served else {

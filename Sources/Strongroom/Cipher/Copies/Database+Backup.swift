@@ -19,16 +19,16 @@ extension Database {
     /// Copies the whole database over another one.
     ///
     /// Either both databases are encrypted, each with its key, or neither is. If their pages differ in size or in the
-    /// reserve for an HMAC, the rows are first written into a temporary database, which is encrypted with a random key,
-    /// and its pages are copied. A new destination gets at most the mode of the source. At the end a new connection
-    /// opens it from its files alone. No key is derived for that: the salt in the files is that of `destDb`.
+    /// reserve for an HMAC, the rows are first written into a temporary database with a random key, whose pages are
+    /// then copied. A new destination gets at most the mode of the source. At the end, a new connection opens the
+    /// destination from its files alone, with the key that `destDb` has derived.
     ///
     /// An interruption, a cancellation or a suspension of either database ends the backup between two pages.
     ///
     /// - parameters:
     ///   - destDb: the destination.
-    ///   - pagesPerStep: the number of pages that are copied at a time. Default: all. Between two steps other
-    ///     connections can write, and then the copy begins again.
+    ///   - pagesPerStep: the number of pages that are copied at a time. Default: -1, for all. Between two steps other
+    ///     connections can write. The copy then begins again.
     ///   - progress: called after each step. An error that it throws ends the backup, and the destination is unchanged.
     ///     Errors after the last step are ignored.
     /// - throws: `SQLITE_BUSY` and `SQLITE_LOCKED` when either database is being written, `SQLITE_READONLY`,

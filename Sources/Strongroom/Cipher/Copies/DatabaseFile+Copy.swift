@@ -14,8 +14,8 @@ extension DatabaseFile {
     ///   - encryption: the encryption of the copy.
     ///   - progress: called as pages are written and verified, also in the middle of long statements and checks. An
     ///     error that it throws stops the copy. The last call follows the verification.
-    /// - throws: `SQLITE_CANTOPEN` if `destination` exists, `SQLITE_NOTADB` if the original isn't in clear text. After
-    ///   an error, no file of the copy remains.
+    /// - throws: `SQLITE_CANTOPEN` with the reason `fileExists` if `destination` or one of its sidecars exists,
+    ///   `SQLITE_NOTADB` if the original isn't in clear text. After an error, no file of the copy remains.
     public static func encrypt(
         path: String, to destination: String, encryption: Encryption,
         progress: ((EncryptionProgress) throws -> Void)? = nil
@@ -23,7 +23,8 @@ extension DatabaseFile {
         try copy(path, nil, to: destination, encryption, progress)
     }
 
-    /// Writes a copy in clear text of an encrypted database. See ``encrypt(path:to:encryption:progress:)``.
+    /// Writes a copy in clear text of an encrypted database, which `encryption` opens. See
+    /// ``encrypt(path:to:encryption:progress:)``.
     public static func decrypt(
         path: String, to destination: String, encryption: Encryption,
         progress: ((EncryptionProgress) throws -> Void)? = nil
@@ -31,8 +32,8 @@ extension DatabaseFile {
         try copy(path, encryption, to: destination, nil, progress)
     }
 
-    /// Writes a copy in another encryption. Default: the format of SQLCipher 4 with the same key. See
-    /// ``encrypt(path:to:encryption:progress:)``.
+    /// Writes a copy in another encryption. `old` opens the original. `new` is the encryption of the copy; nil, the
+    /// default, is the format of SQLCipher 4 with the same key. See ``encrypt(path:to:encryption:progress:)``.
     public static func migrate(
         path: String, to destination: String, from old: Encryption, as new: Encryption? = nil,
         progress: ((EncryptionProgress) throws -> Void)? = nil

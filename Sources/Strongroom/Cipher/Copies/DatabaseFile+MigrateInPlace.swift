@@ -4,13 +4,15 @@ extension DatabaseFile {
     /// Gives a database another encrypted format in its place: the present one after SQLCipher 1, 2 or 3, another page
     /// size, or a plaintext header.
     ///
-    /// The rows, including those in a log that was left, are copied into a new database in a folder beside it, which is
-    /// opened and checked. Then it takes the place of the former one as a unit with its sidecars, under the same name,
-    /// with its owner and mode. At every instant, also when the process is killed, an opening finds the former database
-    /// or the migrated one. Call it again after a kill: a database that has the new format already is left as it is.
+    /// The rows, including those in a log that was left, are copied into a new database, which is opened and checked in
+    /// a folder beside the former one. Then the new database takes the place of the former one as a unit with its
+    /// sidecars, under the same name, with the same owner and mode. At every instant, also when the process is killed,
+    /// an opening finds the former database or the migrated one. Call the function again after a kill: it does not
+    /// change a database that already has the new format.
     ///
-    /// It needs room for one copy of the database beside it. No other connection may have the database open. The
-    /// cancellation of the calling task and ``Database/suspendNotification`` stop it while nothing has been touched.
+    /// The migration needs room for one copy beside the database. No other connection may have the database open. The
+    /// cancellation of the calling task and ``Database/suspendNotification`` stop the migration before the replacement
+    /// begins.
     ///
     /// - parameters:
     ///   - path: the path of the database.
@@ -18,8 +20,9 @@ extension DatabaseFile {
     ///   - new: the encryption that it gets. Default: the format of SQLCipher 4 with the same key.
     ///   - progress: called as pages are written and checked. An error that it throws stops the migration.
     /// - throws: `SQLITE_BUSY` when another connection has the database open; `SQLITE_FULL` before anything is written
-    ///   if there is too little room; `SQLITE_MISUSE` for a file with several names; the errors of opening. Nothing was
-    ///   touched then. An error with the reason `replacementPending` comes after that: the next opening finishes.
+    ///   if there is too little room; `SQLITE_MISUSE` for a file with several names; the errors of opening. After
+    ///   these, the database is unchanged. An error with the reason `replacementPending` is about the replacement: the
+    ///   next opening finishes the migration.
     public static func migrateInPlace(
         path: String, from old: Encryption, as new: Encryption? = nil,
         progress: ((EncryptionProgress) throws -> Void)? = nil

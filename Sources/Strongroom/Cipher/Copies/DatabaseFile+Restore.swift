@@ -2,48 +2,50 @@ import Foundation
 
 /// The check of a backup before it is restored.
 public enum RestoreCheck: Sendable {
-    /// The backup is opened with the encryption, and each page is authenticated. A transaction in its log becomes a
-    /// part of it.
+    /// The backup is opened with the encryption, and each page is authenticated. The write-ahead log of the backup is
+    /// moved into the restored file.
     case opening(Encryption)
     /// The backup is in clear text. Its structure is checked.
     case clearText
-    /// None: the files are taken as they are.
+    /// The files are restored without a check.
     case none
 }
 
-/// The fate of a database in whose place a backup is restored.
+/// The outcome for the database that a restore replaces.
 public enum FormerDatabase: Sendable {
-    /// It stands beside the restored one, with all its files, under a name with the date.
+    /// The former database stays beside the restored one, with all its files, under a name with the date.
     case kept
-    /// It is removed when the restored one has its name.
+    /// The former database is removed when the restored one has its name.
     case discarded
 }
 
 extension DatabaseFile {
-    /// Restores a backup: a file and the files beside it, as any copy of this library, `cp` of an unused database, or a
-    /// former database that an earlier restore has put aside.
+    /// Restores a backup: a database file with the sidecars beside it. It may be a copy that this library made, a copy
+    /// of an unused database by `cp`, or a former database that an earlier restore has kept.
     ///
-    /// The backup is copied into a folder beside the destination, and checked there. Before that, nothing is touched.
-    /// Then it takes the place of the database as a unit with its sidecars: at every instant, also when the process is
-    /// killed, an opening finds the former database or the restored one, as a whole. An opening after a kill finishes
-    /// the restore. The restored files have the owner and the mode of the former database, or the mode of the backup if
-    /// there was none.
+    /// The backup is copied into a folder beside the destination, and checked there. Only then does the copy take the
+    /// place of the database, as a unit with its sidecars: at every instant, also when the process is killed, an
+    /// opening finds the former database or the restored one, as a whole. An opening after a kill finishes the restore.
+    /// The restored files have the owner and the mode of the former database, or the mode of the backup if there was
+    /// none.
     ///
-    /// No connection may have the database open. Those in WAL mode, and those of others that read or write, are
-    /// noticed. An idle connection without a log is not: it refuses to write afterwards.
+    /// No connection may have the database open. The restore detects connections in WAL mode, and connections in other
+    /// journal modes while they read or write. It does not detect an idle connection without a log, which refuses to
+    /// write afterwards.
     ///
-    /// The cancellation of the calling task stops the restore while nothing has been touched.
+    /// The cancellation of the calling task stops the restore before the replacement begins.
     ///
     /// - parameters:
     ///   - backup: the path of the backup, which is only read.
-    ///   - path: the path of the database. There need not be one.
+    ///   - path: the path of the database, which need not exist.
     ///   - check: the check of the backup.
     ///   - former: what becomes of the present database. Default: it is kept.
     ///   - progress: called as pages are copied and checked. An error that it throws stops the restore.
     /// - returns: the path that the former database has now. Nil if there was none, or if it was discarded.
     /// - throws: `SQLITE_BUSY` when a connection uses the database, or the backup changes; `SQLITE_FULL`; the errors of
-    ///   opening, about the backup; `SQLITE_CORRUPT` for a damaged backup. Nothing was touched then. An error with the
-    ///   reason `replacementPending` comes after that: the next opening finishes the restore.
+    ///   opening, about the backup; `SQLITE_CORRUPT` for a damaged backup; the reason `notRestorable` if the file is
+    ///   not a backup, or the place is unfit. After these, the database is unchanged. An error with the reason
+    ///   `replacementPending` is about the replacement: the next opening finishes the restore.
     @discardableResult
     public static func restore(
         from backup: String, to path: String, check: RestoreCheck, former: FormerDatabase = .kept,

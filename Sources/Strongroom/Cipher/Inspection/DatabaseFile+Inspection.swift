@@ -13,7 +13,7 @@ extension DatabaseFile {
             case encrypted
             /// Encrypted except for a plaintext header.
             case plaintextHeader
-            /// Certainly not a database: text, a directory, or less than a page.
+            /// Certainly not a database: text, fewer than 512 bytes, or not a regular file.
             case notDatabase
         }
 
@@ -27,7 +27,8 @@ extension DatabaseFile {
         public var walSize: Int64?
         /// A Boolean value that indicates whether the next opening will roll back a journal.
         public var hasRollbackJournal: Bool
-        /// The 16 bytes of the salt, from the file or from the salt file beside it.
+        /// The 16 bytes of the salt, from the file or from the salt file beside it. Nil for a file without a salt, and
+        /// if the salt file is missing or damaged.
         public var salt: [UInt8]?
         /// A Boolean value that indicates whether there is a salt file beside the database.
         public var hasSaltFile: Bool

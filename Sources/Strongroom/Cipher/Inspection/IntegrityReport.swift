@@ -2,8 +2,9 @@
 public struct IntegrityReport: Sendable, Equatable {
     /// The numbers of the pages that are not authentic: damaged, or tampered with. Nil for a format without HMAC.
     public var unauthenticPages: [Int]?
-    /// The problems that `PRAGMA integrity_check` finds in b-trees, indexes and constraints. Empty if there are none,
-    /// and if there are unauthentic pages: SQLite would report what follows from them, about good pages too.
+    /// The problems that `PRAGMA integrity_check` finds in b-trees, indexes and constraints. Empty if there are none.
+    /// Also empty if there are unauthentic pages: SQLite would then report problems of good pages, too.
+    /// <https://www.sqlite.org/pragma.html#pragma_integrity_check>
     public var structureProblems: [String]
     /// The rows whose foreign keys refer to missing rows.
     public var foreignKeyProblems: [String]

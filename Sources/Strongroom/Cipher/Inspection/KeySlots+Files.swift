@@ -8,8 +8,8 @@ extension KeySlots {
     /// - parameters:
     ///   - path: the path of the database.
     ///   - encryption: an encryption with the secret of a slot, or the data key.
-    /// - throws: `SQLITE_NOTADB` if it opens no slot, or the data key doesn't open the database; the errors of the key
-    ///   file.
+    /// - throws: `SQLITE_NOTADB` if the secret opens no slot, or the data key doesn't open the database; the errors of
+    ///   the slot file.
     public static func open(path: String, encryption: Encryption) throws -> KeySlots {
         try DatabaseFile.reading(path: DatabaseFile.realPath(path), encryption: encryption) { try $0.keySlots() }
     }

@@ -2,7 +2,7 @@
 public enum SlotFileProblem: String, Sendable, Equatable, CaseIterable {
     /// The slot file can't be read, or is damaged.
     case unreadable
-    /// The slot file belongs to another database, or is older than the data key of this one.
+    /// The slot file belongs to another database, or is from before the data key was renewed.
     case foreign
     /// No slot is for a recovery code: if all other secrets are lost, so is the database.
     case noRecoveryCode

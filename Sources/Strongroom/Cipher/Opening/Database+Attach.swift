@@ -1,7 +1,8 @@
 import Foundation
 
 extension Database {
-    /// Attaches another database, with a key of its own, or in clear text for nil. `DETACH DATABASE` detaches it.
+    /// Attaches another database, with the key of `encryption`, or in clear text if that is nil. `DETACH DATABASE`
+    /// detaches it.
     ///
     /// The SQL statement `ATTACH` uses the key and the salt of the main database, which do not open a file with the
     /// same passphrase and another salt. This function also keeps the key out of SQL.

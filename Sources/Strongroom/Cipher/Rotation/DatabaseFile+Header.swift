@@ -2,10 +2,10 @@ extension DatabaseFile {
     /// Adds a plaintext header to an encrypted database, removes it, or changes its size. No other connection may have
     /// the database open.
     ///
-    /// The salt stays the same. With `.sidecar`, it is first written into a file beside the database. With `.provided`,
-    /// it must be that of the database, which ``inspect(path:)`` returns. Even if the process is killed or a step
-    /// fails, the database opens with its key. The cancellation of the calling task and
-    /// ``Database/suspendNotification`` stop the change as long as nothing has changed.
+    /// The salt of the database stays. With `.sidecar`, the salt is first written into a file beside the database. With
+    /// `.provided`, the given salt must be that of the database, which ``inspect(path:)`` returns. Even if the process
+    /// is killed or a step fails, the database opens with its key. The cancellation of the calling task and
+    /// ``Database/suspendNotification`` stop the change as long as the file is unchanged.
     ///
     /// - parameters:
     ///   - header: the new header. Nil to remove the header.

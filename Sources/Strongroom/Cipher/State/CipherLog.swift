@@ -62,7 +62,8 @@ extension Database {
         public static func file(_ path: String) -> SQLCipherLogTarget { SQLCipherLogTarget(rawValue: path) }
     }
 
-    /// Sets the detail and the destination of SQLCipher's log, for the whole process.
+    /// Sets the detail and the destination of SQLCipher's log, for the whole process. Default: debug messages, into the
+    /// application's own log.
     ///
     /// - throws: `SQLITE_ERROR` if SQLCipher refuses the settings.
     public func enableCipherLogging(logLevel: SQLCipherLogLevel = .debug, target: SQLCipherLogTarget = .device) throws {

@@ -4,7 +4,7 @@ extension DatabaseError {
     /// A Boolean value that indicates whether the key doesn't fit the database, or the file isn't a database. Without
     /// the right key, the two can't be distinguished.
     ///
-    /// True for `SQLITE_NOTADB` if the ``reason`` is one that another key can cure: ``Reason/wrongKey``,
+    /// True for `SQLITE_NOTADB` if the ``reason`` is one that another key can resolve: ``Reason/wrongKey``,
     /// ``Reason/mistypedRecoveryCode`` and ``Reason/encryptedWithoutKey``, but not clear text, an older format, or a
     /// missing or wrong salt.
     public var isWrongKeyError: Bool {

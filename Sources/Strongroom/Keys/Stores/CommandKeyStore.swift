@@ -3,12 +3,17 @@ import Foundation
 /// A key store that is a program.
 ///
 /// The program gets two more arguments: the action (`load`, `store` or `remove`), and the name of the key (`current`,
-/// `next`, or that of a former key). Under the name `database`, it keeps the path of the database in the same way, one
-/// line of text: the store creates no second database while that one exists. A program that refuses this name creates
-/// as many as it is asked for, which share the key. For the action `list`, it writes the names of its keys, each on a
-/// line. A rotation fails if the program does not know `list`, unless ``FormerKeys/discard`` is said. A key is one line
-/// of text, `x'<64 hexadecimal digits>'`. The program writes it to its standard output for `load`, and reads it from
-/// its standard input for `store`. It is never an argument, and no shell is involved. The exit status is the answer:
+/// `next`, or that of a former key). A key is one line of text, `x'<64 hexadecimal digits>'`. The program writes the
+/// key to its standard output for `load`, and reads it from its standard input for `store`. A key is never an argument,
+/// and no shell is involved.
+///
+/// For the action `list`, which has no name, the program writes the names of its keys, each on a line. A rotation fails
+/// if the program does not know `list`, unless ``FormerKeys/discard`` is given.
+///
+/// Under the name `database`, the program stores and loads the path of the database, one line of text. While that
+/// database exists, the key creates no other one. If the program refuses this name, the key can create several.
+///
+/// The exit status is the answer:
 ///
 /// | Exit status | Answer |
 /// | --- | --- |
@@ -18,11 +23,12 @@ import Foundation
 /// | 36 | locked: try again when the store is unlocked |
 /// | any other, or a signal | failed |
 ///
-/// The numbers are those of macOS's `security`. The standard error of the program is that of the process.
+/// The numbers are those of macOS's `security`. The program inherits the standard error of the process.
 public struct CommandKeyStore: KeyStore {
     /// The program and its first arguments. A program without a slash is looked up in `PATH`.
     public let arguments: [String]
-    /// The time limit of one call in seconds. When it is exceeded, the program is ended and the call fails.
+    /// The time limit of one call in seconds. Default: 60. When it is exceeded, the program is ended and the call
+    /// fails.
     public let timeout: Double
 
     /// Creates a store that runs `arguments`, with a limit of 60 seconds by default.

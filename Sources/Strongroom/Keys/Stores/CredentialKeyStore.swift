@@ -15,7 +15,7 @@ public struct CredentialKeyStore: KeyStore {
         self.name = name
     }
 
-    /// Returns the current key. A credential has no next key.
+    /// Returns the current key. Throws ``KeyStoreError/absent`` for the next key, which a credential can't be.
     public func load(_ entry: KeyStoreEntry) throws(KeyStoreError) -> DatabaseKey {
         let path = try path
         guard entry == .current else { throw .absent }

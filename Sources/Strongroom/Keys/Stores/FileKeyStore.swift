@@ -2,9 +2,9 @@ import Foundation
 
 /// A key store in a file that only its owner may read. The next key is in a file beside it, whose name ends in `-next`.
 ///
-/// The file has mode 0600. It gets its name only when it is complete and on the disk. A file is refused if another user
-/// than root owns it, if others may read or write it, or if it is a symbolic link. The folder must exist: a missing
-/// folder may be one that is not mounted, so that it does not count as a store without a key.
+/// The file has mode 0600. It gets its name only when it is complete and on the disk. A file is refused if neither the
+/// user of the process nor root owns it, if others may read or write it, or if it is a symbolic link. The folder must
+/// exist: a missing folder may be one that is not mounted, so that it does not count as a store without a key.
 ///
 /// The file contains one line of text, `x'<64 hexadecimal digits>'`, which any SQLCipher accepts as a key.
 ///
@@ -15,8 +15,8 @@ public struct FileKeyStore: KeyStore {
     /// The path of the file.
     public let path: String
 
-    /// Creates a store in a file. Keep it on another disk than the database, or out of the database's backups: the
-    /// two together give access to the data.
+    /// Creates a store in a file. Keep the file on another disk than the database, or out of the database's backups: a
+    /// person who has both can read the data.
     public init(path: String) {
         self.path = path
     }

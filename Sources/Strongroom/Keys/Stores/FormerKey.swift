@@ -14,7 +14,7 @@ public struct FormerKey: Hashable, Sendable {
         self.date = Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))
     }
 
-    /// Creates the former key with a ``name``. Nil for any other text.
+    /// Creates a former key from its ``name``. Nil for any other text.
     public init?(name: String) {
         let parts = name.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0] == "former", parts[1].count <= 12, let seconds = Int64(parts[1]), seconds >= 0,
@@ -52,7 +52,7 @@ public struct FormerKeys: Hashable, Sendable {
 public enum StoredKey: Hashable, Sendable {
     /// The current key.
     case current
-    /// The next key: a rotation was killed before it became the current one.
+    /// The next key: a rotation was killed before this key became the current one.
     case next
     /// A former key: the database is a copy from before a rotation.
     case former(FormerKey)
@@ -63,7 +63,7 @@ extension DatabaseKey {
     /// Equal keys have equal identifiers, and the key can't be derived from it. Nil for a passphrase, which could be
     /// guessed.
     ///
-    /// For a managed key, it is that of the store's current key.
+    /// For a managed key, this is the identifier of the store's current key.
     ///
     /// - throws: the errors of the store, ``KeyStoreError``.
     public var identifier: String? {

@@ -1,11 +1,11 @@
 /// A type that stores the key of a database for each start of a program: a file, a keychain, a key management service.
 ///
 /// ``DatabaseKey/managed(by:formerKeys:)`` opens a database with the key of a store, and makes a key if there is none.
-/// Each call distinguishes *absent*, *locked* and *failed*: a key is made only if it is absent, and a locked store can
-/// be tried again.
+/// Each call distinguishes *absent*, *locked* and *failed*: the library makes a key only if the key is absent, and a
+/// program can try a locked store again.
 ///
-/// Three calls are required. A store that also implements the four for former keys keeps the keys of copies over a
-/// rotation.
+/// Three calls are required. A store that also implements the four calls for former keys keeps the keys of copies that
+/// were made before a rotation.
 ///
 /// A store of your own follows these rules:
 ///
@@ -32,7 +32,7 @@ public protocol KeyStore: Sendable {
 
     // MARK: Former keys
 
-    /// Returns the former keys. Nil if the store can't keep any, as it is by default: a rotation then needs
+    /// Returns the former keys. Nil, the default, if the store can't keep any: a rotation then needs
     /// ``FormerKeys/discard``.
     func formerKeys() throws(KeyStoreError) -> [FormerKey]?
 
@@ -54,12 +54,12 @@ public protocol KeyStore: Sendable {
 
     // MARK: The database
 
-    /// Returns the path of the database that was created with the current key. Nil if the store has not recorded it,
-    /// as it is by default. While that database exists, the key creates no other one.
+    /// Returns the path of the database that was created with the current key. Nil, the default, if the store has not
+    /// recorded it. While that database exists, the key creates no other one.
     func databasePath() throws(KeyStoreError) -> String?
 
-    /// Records the path of the database that is created with the current key. Default: does nothing. A failure prevents
-    /// nothing.
+    /// Records the path of the database that is created with the current key. Default: does nothing. A failure does not
+    /// prevent the creation.
     func recordDatabasePath(_ path: String) throws(KeyStoreError)
 }
 
@@ -117,7 +117,7 @@ extension DatabaseKey {
     /// `rotateKey(to: .managed(by: store))` changes the key. The store has both keys until the database has the new
     /// one, and then keeps the former one for copies that were made before: backups, and what `vacuum(into:)` writes.
     /// If neither the current nor the next key fits a database, opening tries the former ones.
-    /// ``Database/storedKey`` tells which of them opened it.
+    /// ``Database/storedKey`` is the key that opened it.
     ///
     /// Opening throws `SQLITE_CANTOPEN` with the reason ``DatabaseError/Reason/missingKey``,
     /// ``DatabaseError/Reason/keyStoreLocked``, ``DatabaseError/Reason/keyStoreFailed`` or

@@ -9,14 +9,15 @@ import Foundation
 ///
 /// `secret-tool lookup` does not distinguish a missing item from a locked keyring. So `secret-tool search` follows a
 /// failed look-up: it lists the items of a locked keyring without their secrets. A keyring that hides its items while
-/// it is locked appears empty to both. So before a key is stored, an item without a secret is stored, which unlocks the
-/// keyring or fails, and the look-up is repeated.
+/// it is locked appears empty to both. Therefore, before a key is stored, the store stores an item without a secret,
+/// which unlocks the keyring or fails, and repeats the look-up.
 public struct SecretServiceKeyStore: KeyStore {
     /// The name of the program, which users see in their keyring.
     public let service: String
     /// The name of the database among those of the program.
     public let account: String
-    /// The time limit of one call of `secret-tool` in seconds. The call may ask the user to unlock the keyring.
+    /// The time limit of one call of `secret-tool` in seconds. Default: 60. The call may ask the user to unlock the
+    /// keyring.
     public let timeout: Double
     /// The program, for tests.
     var program = "secret-tool"
@@ -26,7 +27,7 @@ public struct SecretServiceKeyStore: KeyStore {
     /// - parameters:
     ///   - service: the name of the program, which users see in their keyring.
     ///   - account: the name of the database among those of the program.
-    ///   - timeout: the time limit of one call in seconds.
+    ///   - timeout: the time limit of one call in seconds. Default: 60.
     public init(service: String, account: String, timeout: Double = 60) {
         (self.service, self.account, self.timeout) = (service, account, timeout)
     }
