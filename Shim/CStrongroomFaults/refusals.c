@@ -1,11 +1,11 @@
-// Memory that the shim asks the C library for. ThreadSanitizer has an allocator of its own.
+// Memory that the shim asks the C library for. ThreadSanitizer and AddressSanitizer have allocators of their own.
 
 #include "CStrongroomFaults.h"
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
-#if __linux__ && !__has_feature(thread_sanitizer)
+#if __linux__ && !__has_feature(thread_sanitizer) && !__has_feature(address_sanitizer)
 static atomic_llong remaining = -1;     // negative: none is refused
 static atomic_bool refuses_on;
 static atomic_llong refused;

@@ -9,7 +9,7 @@
 #include "system.h"
 #include <errno.h>
 
-#if __linux__ && !__has_feature(thread_sanitizer)
+#if __linux__ && !__has_feature(thread_sanitizer) && !__has_feature(address_sanitizer)
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/mman.h>
