@@ -23,12 +23,13 @@ extension DatabaseFile {
             configuration.busyMode = ways.isEmpty ? .timeout(busyTimeout) : .immediateError
             let database = try Database(path: path, description: "DatabaseFile.reading", configuration: configuration)
             let result = try database.withSoleAccess {
-                try $0.readWithoutTrace(isLast: ways.isEmpty, isStale, stop, body)
+                try $0.readWithoutTrace(isLast: ways.isEmpty, looksAgain: looks < SlotLook.most, isStale, stop, body)
             }
             if let result { return result }
             guard ways.isEmpty || isStale() else { continue }
             // The key that a secret stood for may be a former one.
-            (configuration, ways, looks) = (configuration.sharingKeys(), allWays(), looks + 1)
+            if isStale() { configuration = configuration.sharingKeys() }
+            (ways, looks) = (allWays(), looks + 1)
         }
     }
 
@@ -43,9 +44,10 @@ extension DatabaseFile {
 
 extension Database {
     /// Reads once. Nil if another connection prevents opening, or SQLite would leave files, and there is another way to
-    /// try; and if the key doesn't fit files that were changed meanwhile.
+    /// try; and if the key doesn't fit files that were changed meanwhile, or the log is gone.
     fileprivate func readWithoutTrace<T>(
-        isLast: Bool, _ isStale: () -> Bool, _ stop: (() throws -> Void)?, _ body: (Database) throws -> T
+        isLast: Bool, looksAgain: Bool, _ isStale: () -> Bool, _ stop: (() throws -> Void)?,
+        _ body: (Database) throws -> T
     ) throws -> T? {
         defer { abandon() }
         do {
@@ -54,10 +56,14 @@ extension Database {
             return nil
         } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB && isStale() {
             return nil
-        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_CANTINIT {
+        } catch let error as DatabaseError where error.leavesFiles {
             // A change of the journal mode was killed: page 1 is that of a database with a log, and the journal has
             // another one.
-            guard ReadingTrace.mayRollBack(CompanionFile.journal.path(of: filePath)) else { throw error }
+            guard ReadingTrace.mayRollBack(CompanionFile.journal.path(of: filePath)) else {
+                // Or the log that was there is gone, with the connection that had it.
+                if looksAgain { return nil }
+                throw error
+            }
             throw DatabaseError(.SQLITE_READONLY_ROLLBACK, message: ResultCode.SQLITE_READONLY_ROLLBACK.errorString)
         }
         authorizer.writesNowhere = true
@@ -97,5 +103,7 @@ extension Database {
 }
 
 extension DatabaseError {
-    fileprivate var hasOtherWay: Bool { resultCode == .SQLITE_BUSY || extendedResultCode == .SQLITE_READONLY_CANTINIT }
+    fileprivate var leavesFiles: Bool { extendedResultCode == .SQLITE_READONLY_CANTINIT }
+
+    fileprivate var hasOtherWay: Bool { resultCode == .SQLITE_BUSY || leavesFiles }
 }
