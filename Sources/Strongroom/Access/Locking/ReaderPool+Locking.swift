@@ -33,18 +33,22 @@ extension ReaderPool {
         _ = turn.take { target?.requireConcurrency() }
     }
 
-    /// Closes the readers, of which none is in use.
+    /// Closes the readers, of which no access uses one, and waits for those that another thread closes, or whose memory
+    /// it releases: it may have taken them since ``awaitLast()``.
     ///
     /// - throws: `SQLITE_BUSY` if a statement of a reader is alive. Its connection stays open.
     func closeIdle() throws {
-        while let reader = state.withLock({ $0.idle.popLast() }) {
-            do {
-                try reader.connection?.sync(by: .direct) { try $0.close() }
-            } catch {
-                state.withLock { $0.idle.append(reader) }
-                throw error
+        repeat {
+            while let reader = state.withLock({ $0.idle.popLast() }) {
+                do {
+                    try reader.connection?.sync(by: .direct) { try $0.close() }
+                } catch {
+                    state.withLock { $0.idle.append(reader) }
+                    throw error
+                }
             }
-        }
+            awaitLast()
+        } while state.withLock({ !$0.idle.isEmpty })
     }
 
     /// Hands out readers again, or refuses all requests if the database was closed while it was locked.

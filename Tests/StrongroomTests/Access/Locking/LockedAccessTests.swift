@@ -157,6 +157,26 @@ struct LockedAccessTests {
         #expect(!wasTooEarly.value)
     }
 
+    @Test("find no reader open that another thread releases when the lock comes", arguments: [false, true])
+    func releasedMemory(isPersistent: Bool) async throws {
+        var configuration = LockFixture.configuration()
+        configuration.persistentReadOnlyConnections = isPersistent
+        let fixture = try LockFixture(.pool, configuration), pool = try #require(fixture.pool)
+        let mayStop = Shared(false)
+        let accesses: [@Sendable () throws -> Void] = [
+            { _ = try pool.read { try $0.countWines() } }, { pool.releaseMemory() }, { pool.releaseMemory() },
+            { pool.releaseMemoryEventually() },
+        ]
+        let threads = accesses.map { access in start { while !mayStop.value { try? access() } } }
+        for _ in 0..<50 {
+            try await pool.lock()
+            #expect(try openDescriptors(of: fixture.path) == 0)
+            try await pool.unlock(with: LockFixture.key)
+        }
+        mayStop.update { $0 = true }
+        try await onThread { for thread in threads { thread.pass() } }
+    }
+
     @Test("find readers busy, barriers and nested accesses when the lock comes, and nothing hangs")
     func mixedAccesses() async throws {
         var configuration = LockFixture.configuration()
