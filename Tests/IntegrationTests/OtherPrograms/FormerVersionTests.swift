@@ -35,9 +35,7 @@ struct FormerVersionTests {
     private func copy(_ made: Made, into scratch: TemporaryFolder) throws -> String {
         let source = Program.packageFolder.appendingPathComponent("Tests/Files/0.1.0/\(made.folder)").path
         for name in try FileManager.default.contentsOfDirectory(atPath: source) {
-            _ = try scratch.secret("", in: name)
-            try Data(contentsOf: URL(fileURLWithPath: source + "/" + name))
-                .write(to: URL(fileURLWithPath: scratch.path(name)))
+            try FileManager.default.copyItem(atPath: source + "/" + name, toPath: scratch.path(name))
             try #require(chmod(scratch.path(name), 0o600) == 0)
         }
         return scratch.path("notes.db")

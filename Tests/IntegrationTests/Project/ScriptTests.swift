@@ -212,7 +212,7 @@ struct ReleaseScriptTests {
         #expect(scratch.text(".build/evidence/runs") == "run\n")
         let page = scratch.text(".build/page.md")
         #expect(page.contains("| `scripts/demo` | 1. Shown. |"))
-        #expect(page.contains("## What did not run") && page.contains("- `scripts/bench`\n"))
+        #expect(page.contains("## What did not run") && page.contains("- `scripts/bench`: Ratios"))
     }
 
     @Test(

@@ -162,15 +162,21 @@ struct LockedAccessTests {
         var configuration = LockFixture.configuration()
         configuration.persistentReadOnlyConnections = isPersistent
         let fixture = try LockFixture(.pool, configuration), pool = try #require(fixture.pool)
+        try await lock(
+            pool, 50,
+            beside: [
+                { _ = try pool.read { try $0.countWines() } }, { pool.releaseMemory() }, { pool.releaseMemory() },
+                { pool.releaseMemoryEventually() },
+            ])
+    }
+
+    /// Locks and unlocks while each access runs again and again in a thread. No file is open in between.
+    private func lock(_ pool: DatabasePool, _ count: Int, beside accesses: [@Sendable () throws -> Void]) async throws {
         let mayStop = Shared(false)
-        let accesses: [@Sendable () throws -> Void] = [
-            { _ = try pool.read { try $0.countWines() } }, { pool.releaseMemory() }, { pool.releaseMemory() },
-            { pool.releaseMemoryEventually() },
-        ]
         let threads = accesses.map { access in start { while !mayStop.value { try? access() } } }
-        for _ in 0..<50 {
+        for _ in 0..<count {
             try await pool.lock()
-            #expect(try openDescriptors(of: fixture.path) == 0)
+            #expect(try openDescriptors(of: pool.path) == 0)
             try await pool.unlock(with: LockFixture.key)
         }
         mayStop.update { $0 = true }
@@ -182,7 +188,6 @@ struct LockedAccessTests {
         var configuration = LockFixture.configuration()
         configuration.maximumReaderCount = 2
         let fixture = try LockFixture(.pool, configuration), pool = try #require(fixture.pool)
-        let mayStop = Shared(false)
         let accesses: [@Sendable () throws -> Void] = [
             { _ = try pool.read { try $0.countWines() } },
             { try pool.write { try $0.insertWine() } },
@@ -193,14 +198,7 @@ struct LockedAccessTests {
             { pool.releaseMemory() },
             { _ = try pool.writeWithoutTransaction { _ in pool.concurrentRead { try $0.countWines() } }.wait() },
         ]
-        let threads = accesses.map { access in start { while !mayStop.value { try? access() } } }
-        for _ in 0..<30 {
-            try await pool.lock()
-            #expect(try openDescriptors(of: fixture.path) == 0)
-            try await pool.unlock(with: LockFixture.key)
-        }
-        mayStop.update { $0 = true }
-        try await onThread { for thread in threads { thread.pass() } }
+        try await lock(pool, 30, beside: accesses)
         #expect(try await pool.checkIntegrity().isIntact)
     }
 }

@@ -28,11 +28,13 @@ struct SimultaneousReadingTests {
     /// The log comes and goes: it is there when a way of reading is chosen, and gone when that is tried.
     @Test("read, while another connection comes and goes", .timeLimit(.minutes(2)))
     func comesAndGoes() throws {
-        let failures = Mutex<[String]>([]), ended = Mutex(0)
+        let failures = Mutex<[String]>([]), ended = Mutex(0), closings = Mutex(0)
         DispatchQueue.concurrentPerform(iterations: 4) { number in
             defer { ended.withLock { $0 += 1 } }
             if number == 0 {
-                while ended.withLock({ $0 < 3 }) { try? pool().close() }
+                while ended.withLock({ $0 < 3 }) {
+                    if (try? pool().close()) != nil { closings.withLock { $0 += 1 } }
+                }
                 return
             }
             for _ in 0..<100 {
@@ -46,5 +48,6 @@ struct SimultaneousReadingTests {
             }
         }
         #expect(failures.withLock { $0 } == [])
+        #expect(closings.withLock { $0 } > 10)
     }
 }
