@@ -127,18 +127,16 @@ extension DatabasePool {
         writer.sync(by: .inLineUnlessLocked) { $0.releaseMemory() }
         // A closed pool has no readers.
         guard readers.raiseBarrier() == .raised else { return }
+        // After the barrier, which an object that is released may wait for.
+        let release = readers.takeIdle()
         readers.lowerBarrier()
-        releaseReaders()
+        release()
     }
 
     /// Releases memory that the connections don't need, later. Returns immediately.
     public func releaseMemoryEventually() {
         writer.async { $0.releaseMemory() }
-        readers.asyncBarrier { self.releaseReaders() }
-    }
-
-    private func releaseReaders() {
-        configuration.persistentReadOnlyConnections ? readers.releaseMemory() : readers.invalidate()
+        readers.asyncBarrier { self.readers.takeIdle()() }
     }
 
     /// Creates a reader of the state that the database has now.

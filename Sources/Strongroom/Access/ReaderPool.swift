@@ -299,29 +299,30 @@ final class ReaderPool: Sendable {
 
     /// Makes later accesses open new connections. Running accesses go on with theirs.
     func invalidate() {
-        let connections = state.withLock { state in
-            defer { state.idle = [] }
+        let idle = state.withLock { state in
             for reader in state.inUse { reader.state.isInvalidated = true }
-            state.turnstile.occupy(state.idle.count)
-            return state.idle.map(\.connection)
+            return state.takeIdle()
         }
         // An idle reader may have statements that the program keeps. They keep its connection open, unused, until they
         // are released.
-        retire(connections)
+        retire(idle.map(\.connection))
     }
 
-    /// Releases memory of the readers that are not in use.
-    func releaseMemory() {
-        let readers = state.withLock { state in
-            let readers = state.idle
-            state.idle = []
-            state.inUse += readers
-            state.turnstile.occupy(readers.count)
-            return readers
+    /// Takes the readers that are not in use. Returns the work that closes them or, if connections are persistent,
+    /// releases their memory and checks them in.
+    func takeIdle() -> () -> Void {
+        let isPersistent = configuration.persistentReadOnlyConnections
+        let idle = state.withLock { state in
+            let idle = state.takeIdle()
+            if isPersistent { state.inUse += idle }
+            return idle
         }
-        for reader in readers {
-            reader.connection?.sync(by: .direct) { $0.releaseMemory() }
-            checkIn(reader)
+        guard isPersistent else { return { self.retire(idle.map(\.connection)) } }
+        return {
+            for reader in idle {
+                reader.connection?.sync(by: .direct) { $0.releaseMemory() }
+                self.checkIn(reader)
+            }
         }
     }
 

@@ -27,6 +27,27 @@ struct ClosingTests {
         }
     }
 
+    @Test("leaves no file open, although another thread releases memory", arguments: [false, true])
+    func releasedMemory(isPersistent: Bool) async throws {
+        var configuration = Configuration.encrypted()
+        configuration.persistentReadOnlyConnections = isPersistent
+        for _ in 0..<50 {
+            let pool = try PoolFixture(configuration).pool, isClosed = Shared(false)
+            let accesses: [@Sendable () -> Void] = [
+                { pool.releaseMemory() }, { pool.releaseMemory() }, { _ = try? pool.read { try $0.countWines() } },
+            ]
+            let threads = accesses.map { access in start { while !isClosed.value { access() } } }
+            let descriptors = try await onThread {
+                _ = try pool.read { try $0.countWines() }
+                try pool.close()
+                return try openDescriptors(of: pool.path)
+            }
+            #expect(descriptors == 0)
+            isClosed.update { $0 = true }
+            try await onThread { for thread in threads { thread.pass() } }
+        }
+    }
+
     @Test(
         "a pool that a statement keeps open is whole: readers, writer, observers and functions",
         arguments: ["reader", "writer"])

@@ -78,6 +78,14 @@ extension ReaderPool {
 }
 
 extension ReaderPool.State {
+    /// Takes the readers that are not in use, with their places. A lock, a close and barriers wait until the places are
+    /// given back.
+    mutating func takeIdle() -> [Reader] {
+        defer { idle = [] }
+        turnstile.occupy(idle.count)
+        return idle
+    }
+
     /// Returns the wait of a request while the database is locked. Nil while it is not.
     func limitedWait(_ ticket: Int) -> ReaderPool.LimitedWait? {
         hold.map { ReaderPool.LimitedWait(ticket: ticket, hold: $0) }
