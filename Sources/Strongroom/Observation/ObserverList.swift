@@ -80,11 +80,16 @@ final class ObserverList: ConnectionPart {
         (state.hasUpdateHook, state.hasNotified, hasUnseenChanges) = (false, false, false)
         state.generation += 1
         hiddenChanges.schemaDidChange()
-        for registration in registrations { registration.isPaused = false }
+        for registration in registrations { (registration.isPaused, registration.awaitsReopening) = (false, true) }
     }
 
     func didReopen(in db: Database) {
-        for observer in registrations.compactMap(\.regionObserver) { observer.databaseWasReopened(db) }
+        // Not those that began with the new connection, and have missed nothing.
+        let notified = registrations.filter(\.awaitsReopening)
+        for registration in notified {
+            registration.awaitsReopening = false
+            registration.regionObserver?.databaseWasReopened(db)
+        }
     }
 
     func didClose() {

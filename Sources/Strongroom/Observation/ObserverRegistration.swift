@@ -13,6 +13,9 @@ final class ObserverRegistration {
     /// True if the observer is not notified of changes until the next transaction.
     var isPaused = false
 
+    /// True if a connection that the observer has observed was closed, and the one that follows is not ready yet.
+    var awaitsReopening = false
+
     /// The connection. The observer must not use it while it is notified of a change, possibly in the middle of a
     /// statement.
     private let connection: ConnectionHandle

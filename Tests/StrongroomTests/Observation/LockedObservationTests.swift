@@ -106,6 +106,30 @@ struct LockedObservationTests {
         observation.cancel()
     }
 
+    @Test("of regions that begin while it is unlocked have missed nothing", arguments: LockableKind.allCases)
+    func startWhileUnlocked(kind: LockableKind) async throws {
+        let events = Shared<[String]>([]), observations = Shared<[AnyDatabaseCancellable]>([])
+        let locked = Shared<(any LockableWriter)?>(nil)
+        var configuration = LockFixture.configuration()
+        configuration.prepareDatabase { db in
+            // The writer comes first.
+            guard let writer = locked.update({ $0.take() }) else { return }
+            let observation = DatabaseRegionObservation(tracking: Table("wine")).start(in: writer) { error in
+                Issue.record(error)
+            } onEvent: { event in
+                events.update { $0.append(event.isKnown ? "known" : "unknown") }
+            }
+            observations.update { $0.append(observation) }
+        }
+        let fixture = try LockFixture(kind, configuration), writer = fixture.writer
+        try await writer.lock()
+        locked.update { $0 = writer }
+        try await writer.unlock(with: LockFixture.key)
+        try await writer.write { try $0.insertWine() }
+        #expect(events.value == ["known"])
+        for observation in observations.value { observation.cancel() }
+    }
+
     @Test("of transactions stay where they were added", arguments: LockableKind.allCases)
     func transactions(kind: LockableKind) async throws {
         let fixture = try LockFixture(kind), writer = fixture.writer
