@@ -303,12 +303,16 @@ struct LockTests {
 }
 
 extension LockableWriter {
-    /// Blocks until a lock has begun to stop the accesses.
+    /// Blocks until a lock has begun to stop the accesses, those of readers included.
     func awaitLock() {
         let end = Date().addingTimeInterval(60)
-        while served?.writer.handle.handle.stops.contains(.locked) != true, Date() < end {
-            Thread.sleep(forTimeInterval: 0.001)
-        }
+        while !stopsAccesses, Date() < end { Thread.sleep(forTimeInterval: 0.001) }
+    }
+
+    private var stopsAccesses: Bool {
+        guard let served, served.writer.handle.handle.stops.contains(.locked) else { return false }
+        // The readers are stopped after the writer.
+        return served.databaseLock.readers?.state.withLock { $0.hold != nil } ?? true
     }
 }
 
