@@ -84,7 +84,7 @@ final class ObserverList: ConnectionPart {
     }
 
     func didReopen(in db: Database) {
-        // Not those that began with the new connection, and have missed nothing.
+        // Observers that were added to the new connection have missed nothing.
         let notified = registrations.filter(\.awaitsReopening)
         for registration in notified {
             registration.awaitsReopening = false
