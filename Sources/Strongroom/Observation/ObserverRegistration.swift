@@ -13,8 +13,8 @@ final class ObserverRegistration {
     /// True if the observer is not notified of changes until the next transaction.
     var isPaused = false
 
-    /// True if the connection was closed while the observer was registered, until the observer is told that it is open
-    /// again.
+    /// True if the connection was closed while the observer was registered, until the observer is notified that it is
+    /// open again.
     var awaitsReopening = false
 
     /// The connection. The observer must not use it while it is notified of a change, possibly in the middle of a
