@@ -7,17 +7,25 @@ import Foundation
 /// thread directly. Other accesses run on a thread of ``Workers``, which goes on with those that follow.
 ///
 /// While the line is held for a locked database, accesses wait for a limited time. Then they run past the line. Those
-/// that don't need the database to be open do so immediately.
+/// that don't need the database to be open do so immediately. Work that must come before all later accesses never does.
 final class AccessLine: Sendable {
     typealias Work = @Sendable () -> Void
 
     private enum Visitor {
         /// A thread that waits. It gets true if it has the line.
         case thread(Handover<Bool>, waitsInHolds: Bool)
-        case work(DispatchQoS.QoSClass, Work)
+        case work(DispatchQoS.QoSClass, Work, staysInHolds: Bool)
 
         var passesHolds: Bool {
             if case .thread(_, waitsInHolds: false) = self { true } else { false }
+        }
+
+        /// True if a hold has a limit for it.
+        var isLimited: Bool {
+            switch self {
+            case .thread(_, let waitsInHolds): waitsInHolds
+            case .work(_, _, let staysInHolds): !staysInHolds
+            }
         }
     }
 
@@ -61,14 +69,16 @@ final class AccessLine: Sendable {
 
     /// Runs `work` later on another thread, after the accesses that came before.
     ///
-    /// - parameter priority: the priority of a task. That of the configuration applies if it is the default.
-    func async(priority: TaskPriority = .medium, _ work: @escaping Work) {
+    /// - parameters:
+    ///   - priority: the priority of a task. That of the configuration applies if it is the default.
+    ///   - staysInHolds: true to keep its place until a hold ends, whatever the limit.
+    func async(priority: TaskPriority = .medium, staysInHolds: Bool = false, _ work: @escaping Work) {
         let qos = priority == .medium ? qos : DispatchQoS.QoSClass(priority)
         var wait: (ticket: Int, hold: WaitLimit)?
         let isFree = state.withLock { state in
             if state.isTaken {
-                let ticket = state.line.append(.work(qos, measured(work)))
-                wait = state.hold.map { (ticket, $0) }
+                let ticket = state.line.append(.work(qos, measured(work), staysInHolds: staysInHolds))
+                if !staysInHolds { wait = state.hold.map { (ticket, $0) } }
             }
             defer { state.isTaken = true }
             return !state.isTaken
@@ -124,7 +134,7 @@ final class AccessLine: Sendable {
         let (turn, waiting, passing) = state.withLock { state -> (Handover<Bool>?, [Int], [Int]) in
             state.hold = hold
             let passing = state.line.tickets(where: \.passesHolds)
-            let waiting = state.line.tickets { !$0.passesHolds }
+            let waiting = state.line.tickets(where: \.isLimited)
             guard state.isTaken else {
                 state.isTaken = true
                 return (nil, waiting, passing)
@@ -153,7 +163,7 @@ final class AccessLine: Sendable {
         for visitor in visitors {
             switch visitor {
             case .thread(let turn, _): turn.put(false)
-            case .work(let qos, let work): Workers.shared.run(qos: qos, work)
+            case .work(let qos, let work, _): Workers.shared.run(qos: qos, work)
             }
         }
     }
@@ -163,7 +173,7 @@ final class AccessLine: Sendable {
     private func leave() {
         switch state.withLock({ $0.next() }) {
         case .thread(let turn, _): turn.put(true)
-        case .work(let qos, let work): begin(qos, work)
+        case .work(let qos, let work, _): begin(qos, work)
         case nil: break
         }
     }
@@ -178,8 +188,8 @@ final class AccessLine: Sendable {
         while let visitor = state.withLock({ $0.next() }) {
             switch visitor {
             case .thread(let turn, _): return turn.put(true)
-            case .work(qos, let work): work()
-            case .work(let other, let work): return begin(other, work)
+            case .work(qos, let work, _): work()
+            case .work(let other, let work, _): return begin(other, work)
             }
         }
     }

@@ -203,8 +203,10 @@ final class SerializedConnection: @unchecked Sendable {
     }
 
     /// Runs `block` with access, later.
-    func async(_ block: @escaping @Sendable (Database) -> Void) {
-        later { self.access(by: .inTurn, block) }
+    ///
+    /// - parameter staysInHolds: true to wait until a locked database is unlocked or closed, before later accesses.
+    func async(staysInHolds: Bool = false, _ block: @escaping @Sendable (Database) -> Void) {
+        line?.async(staysInHolds: staysInHolds) { self.access(by: .inTurn, block) }
     }
 
     /// Runs `block` with access, later, and then `completion` without access: before the next access, unless this one

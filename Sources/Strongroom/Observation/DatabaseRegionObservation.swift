@@ -57,9 +57,19 @@ public struct DatabaseRegionObservation: Sendable {
         if writer.isWriting {
             writer.unsafeReentrantWrite { begin(subscription, in: writer, $0, isInsideWrite: true) }
         } else {
-            writer.asyncWriteWithoutTransaction { begin(subscription, in: writer, $0) }
+            beginLater(subscription, in: writer)
         }
         return subscription.cancellable(in: writer)
+    }
+
+    /// Begins before all later writes. Does not keep the database open while it is locked.
+    private func beginLater(_ subscription: RegionSubscription, in writer: any DatabaseWriter) {
+        guard let served = writer.served else {
+            return writer.asyncWriteWithoutTransaction { begin(subscription, in: writer, $0) }
+        }
+        served.writer.async(staysInHolds: true) { [weak served] db in
+            if let served { begin(subscription, in: served, db) }
+        }
     }
 
     /// Begins now, or at the end of the suspension that keeps the region from being computed.
@@ -70,8 +80,11 @@ public struct DatabaseRegionObservation: Sendable {
         do {
             try db.markingStops { try subscription.begin(regions, on: db, isInsideWrite: isInsideWrite) }
         } catch let stop as StoppedFetch {
-            writer.proceed(after: stop, subscription.failures) {
-                writer.asyncWriteWithoutTransaction { begin(subscription, in: writer, $0) }
+            writer.proceed(after: stop, subscription.failures) { [weak writer] in
+                guard let writer else { return }
+                // The suspension may have ended already: now, because later writes may wait behind this access.
+                guard writer.isWriting else { return beginLater(subscription, in: writer) }
+                writer.unsafeReentrantWrite { begin(subscription, in: writer, $0, isInsideWrite: isInsideWrite) }
             } orElse: {
                 subscription.fail($0)
             }

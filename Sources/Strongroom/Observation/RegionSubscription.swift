@@ -1,6 +1,6 @@
 /// One observation of a region, from its start until it is cancelled.
 ///
-/// Sendable because `observer` is only used with access to the writer.
+/// Sendable because `observer` and `firstCommit` are only used with access to the writer.
 final class RegionSubscription: @unchecked Sendable {
     private struct Functions {
         let onError: @Sendable (any Error) -> Void
@@ -12,6 +12,9 @@ final class RegionSubscription: @unchecked Sendable {
     /// The locks of others that it has met before it began.
     let failures = Mutex(PassingFailures())
     private var observer: RegionObserver?
+
+    /// The number of the writer's commits when the observation should have begun. Nil before.
+    private var firstCommit: UInt64?
 
     init(
         onError: @escaping @Sendable (any Error) -> Void,
@@ -49,6 +52,8 @@ final class RegionSubscription: @unchecked Sendable {
         _ regions: [any DatabaseRegionConvertible], on db: Database, isInsideWrite: Bool = false
     ) throws {
         guard isActive else { return }
+        let commitCount = db.connection.commits, firstCommit = firstCommit ?? commitCount
+        self.firstCommit = firstCommit
         _ = try db.openConnection
         let region = try DatabaseRegion.union(of: regions, db)
         let observer = RegionObserver(region) { [weak self] db in
@@ -59,6 +64,8 @@ final class RegionSubscription: @unchecked Sendable {
         if db.isInsideTransaction, !isInsideWrite { observer.missChanges() }
         self.observer = observer
         db.observers.add(observer, .observerLifetime)
+        // A lock of others, or a suspension, has delayed the observation: it has missed these commits.
+        if commitCount != firstCommit { notify(.unknownChange(db)) }
     }
 }
 

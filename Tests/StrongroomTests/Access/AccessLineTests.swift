@@ -38,6 +38,31 @@ struct AccessLineTests {
         #expect(turns.value == Array(0..<10))
     }
 
+    @Test("Work that stays in holds runs before all that comes after it, though the others run past the line")
+    func staysInHolds() async throws {
+        let line = AccessLine(qos: .default), turns = Shared<[Int]>([]), isDone = Gate()
+        // Work that was there before the line is held, and work that comes later.
+        let begun = Gate(), mayEnd = Gate()
+        line.async {
+            begun.open()
+            mayEnd.pass()
+        }
+        begun.pass()
+        line.async(staysInHolds: true) { turns.update { $0.append(1) } }
+        let awaitLine = line.hold(limit: 0)
+        mayEnd.open()
+        awaitLine()
+        line.async(staysInHolds: true) { turns.update { $0.append(2) } }
+        line.sync { turns.update { $0.append(0) } }
+        line.release()
+        line.async {
+            turns.update { $0.append(3) }
+            isDone.open()
+        }
+        try await onThread { isDone.pass() }
+        #expect(turns.value == [0, 1, 2, 3])
+    }
+
     @Test("An access without waiters runs on the calling thread, and an error leaves the line free")
     func error() {
         struct Refusal: Error {}

@@ -106,6 +106,40 @@ struct LockedObservationTests {
         observation.cancel()
     }
 
+    @Test(
+        "of regions that begin while it is locked see all later writes", arguments: LockableKind.allCases,
+        [Configuration.LockedAccesses.refuse, .wait(60)])
+    func startWhileLocked(kind: LockableKind, accesses: Configuration.LockedAccesses) async throws {
+        let fixture = try LockFixture(kind, LockFixture.configuration(accesses)), writer = fixture.writer
+        for round in 1...20 {
+            let changes = (0..<50).map { _ in Shared(0) }
+            try await writer.lock()
+            let observations = changes.map { changes in
+                DatabaseRegionObservation(tracking: Table("wine")).start(in: writer) { error in
+                    Issue.record(error)
+                } onChange: { _ in
+                    changes.update { $0 += 1 }
+                }
+            }
+            try await writer.unlock(with: LockFixture.key)
+            try await writer.write { try $0.insertWine() }
+            #expect(changes.allSatisfy { $0.value == 1 }, "round \(round)")
+            for observation in observations { observation.cancel() }
+        }
+    }
+
+    @Test("of regions that have begun while it is locked keep no database open", arguments: LockableKind.allCases)
+    func releaseWhileLocked(kind: LockableKind) async throws {
+        var fixture: LockFixture? = try LockFixture(kind, LockFixture.configuration(.refuse))
+        try await fixture?.writer.lock()
+        let isReleased = { [weak writer = fixture?.writer] in writer == nil }
+        let observation = DatabaseRegionObservation(tracking: Table("wine"))
+            .start(in: try #require(fixture).writer) { Issue.record($0) } onChange: { _ in }
+        fixture = nil
+        #expect(try await eventually { isReleased() })
+        observation.cancel()
+    }
+
     @Test("of regions that begin while it is unlocked have missed nothing", arguments: LockableKind.allCases)
     func startWhileUnlocked(kind: LockableKind) async throws {
         let events = Shared<[String]>([]), observations = Shared<[AnyDatabaseCancellable]>([])

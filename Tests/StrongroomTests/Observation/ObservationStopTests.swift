@@ -72,6 +72,38 @@ struct ObservationStopTests {
         _ = folder
     }
 
+    @Test("the stop of the work that computes its region, and sees the writes that wait meanwhile")
+    func interruptedStart() async throws {
+        let queue = try QueueFixture().queue, held = HeldStatement(), holds = Shared<Void?>(())
+        queue.add(
+            function: DatabaseFunction("hold", argumentCount: 0) { _ in
+                held.isRunning.open()
+                held.mayEnd.pass()
+                return 1
+            })
+        let region = AnyDatabaseRegionConvertible { db in
+            if holds.update({ $0.take() }) != nil { try db.execute(sql: "SELECT hold() FROM sqlite_master") }
+            return try Table("wine").databaseRegion(db)
+        }
+        let changes = Shared(0)
+        let observation = DatabaseRegionObservation(tracking: region).start(in: queue) { error in
+            Issue.record(error)
+        } onChange: { _ in
+            changes.update { $0 += 1 }
+        }
+        try await onThread { held.isRunning.pass() }
+        let written = Gate()
+        queue.asyncWrite({ try $0.insertWine() }) { _, result in
+            #expect(throws: Never.self) { try result.get() }
+            written.open()
+        }
+        queue.interrupt()
+        held.mayEnd.open()
+        try await onThread { written.pass() }
+        #expect(changes.value == 1)
+        observation.cancel()
+    }
+
     @Test("not its own errors, even if they look like a stop")
     func ownError() async throws {
         let queue = try QueueFixture().queue
