@@ -340,10 +340,7 @@ final class ReaderPool: Sendable {
         var isClosed = false
         guard state.withLock({ $0.turnstile.beginClosing() }) else { return false }
         defer { state.withLock { $0.turnstile.endClosing(isClosed: isClosed) } }
-        while let reader = state.withLock({ $0.idle.last }) {
-            try reader.connection?.sync(by: .direct) { try $0.close() }
-            state.withLock { $0.idle.removeAll { $0 === reader } }
-        }
+        try closeIdle()
         try finish()
         isClosed = true
         return true

@@ -56,8 +56,8 @@ struct Turnstile<Visitor> {
     /// True if no further ordinary visitor may come. Those that wait are served.
     private(set) var refusesArrivals = false
 
-    /// The visitor that waits until all others have left a locked turnstile.
-    private var last: Visitor?
+    /// The visitor that waits until all others have left a turnstile that is locked or closing.
+    private(set) var last: Visitor?
 
     /// The number of visitors inside that wait for the owner of the barrier. Meanwhile the owner does not wait for a
     /// place.
@@ -175,9 +175,12 @@ struct Turnstile<Visitor> {
     private mutating func nextOfLocked() -> Admission? {
         if let owner = owners.takeFirst() { return .refused(owner) }
         if let barrier = line.takeFirst(where: \.isBarrier) { return .refused(barrier.visitor) }
-        guard inside == 0, !isBarrierUp, let last else { return nil }
-        self.last = nil
-        return .admitted(last)
+        return isBarrierUp ? nil : takeLast()
+    }
+
+    /// Admits the last visitor when the others have left.
+    private mutating func takeLast() -> Admission? {
+        inside == 0 ? last.take().map { .admitted($0) } : nil
     }
 
     // MARK: - Turns
@@ -190,6 +193,7 @@ struct Turnstile<Visitor> {
             inside += 1
             return owners.takeFirst().map { .admitted($0) }
         }
+        if phase == .closing { return takeLast() }
         guard !isBarrierUp, let first = line.first else { return nil }
         if phase != .closed {
             guard first.isBarrier ? inside == 0 : inside < limit else { return nil }

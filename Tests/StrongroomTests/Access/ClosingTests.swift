@@ -48,6 +48,34 @@ struct ClosingTests {
         }
     }
 
+    @Test("waits for the readers that another thread is closing")
+    func invalidatedReaders() async throws {
+        let pool = try PoolFixture().pool, isReleasing = Gate(), mayEnd = Gate(), events = Shared<[String]>([])
+        try await pool.read { db in
+            let farewell = Farewell {
+                isReleasing.open()
+                mayEnd.pass()
+                events.update { $0.append("released") }
+            }
+            db.add(function: DatabaseFunction("one", argumentCount: 0) { _ in withExtendedLifetime(farewell) { 1 } })
+        }
+        let closing = start {
+            // Between the barrier of the close and the closing of the readers.
+            try! pool.close { _ in
+                start { pool.invalidateReadOnlyConnections() }
+                isReleasing.pass()
+            }
+            events.update { $0.append("closed") }
+        }
+        #expect(
+            try await eventually {
+                pool.readers.state.withLock { $0.turnstile.last != nil } || !events.value.isEmpty
+            })
+        mayEnd.open()
+        try await onThread { closing.pass() }
+        #expect(events.value == ["released", "closed"])
+    }
+
     @Test(
         "a pool that a statement keeps open is whole: readers, writer, observers and functions",
         arguments: ["reader", "writer"])

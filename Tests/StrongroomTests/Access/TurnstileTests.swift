@@ -180,6 +180,21 @@ struct TurnstileTests {
         #expect(lobby.turnstile.enter(.owner) == .admitted)
     }
 
+    @Test("that is closing admits nobody but the last one, when those that came without asking have left")
+    func lastOfClosing() {
+        var lobby = Lobby(limit: 1)
+        _ = lobby.turnstile.append(barrier: "barrier")
+        #expect(lobby.turns() == ["barrier"])
+        _ = lobby.append("a")
+        #expect(lobby.turnstile.beginClosing() == true)
+        lobby.turnstile.occupy(1)
+        lobby.turnstile.setLast("last")
+        #expect(lobby.turns() == [])
+        lobby.turnstile.leave()
+        #expect(lobby.turns() == ["last"])
+        #expect(lobby.turnstile.last == nil)
+    }
+
     @Test("refuses all visitors when it is closed, including barriers and waiting ones")
     func closed() {
         var lobby = Lobby(limit: 1)

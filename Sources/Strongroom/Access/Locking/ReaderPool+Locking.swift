@@ -33,8 +33,8 @@ extension ReaderPool {
         _ = turn.take { target?.requireConcurrency() }
     }
 
-    /// Closes the readers, of which no access uses one, and waits for those that another thread closes, or whose memory
-    /// it releases: it may have taken them since ``awaitLast()``.
+    /// Closes the readers, of which no access uses one, for a lock or at the end of the pool. Waits for those that
+    /// another thread closes, or whose memory it releases: it may have taken them since the others have left.
     ///
     /// - throws: `SQLITE_BUSY` if a statement of a reader is alive. Its connection stays open.
     func closeIdle() throws {
