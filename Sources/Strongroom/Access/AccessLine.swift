@@ -39,6 +39,10 @@ final class AccessLine: Sendable {
         /// The time that accesses wait while the line is held. Nil while it is not.
         var hold: WaitLimit?
 
+        /// The work that runs past the line, one after the other: all of it needs the same connection.
+        var passed: [Work] = []
+        var isPassing = false
+
         /// Releases the line, or returns the next visitor, which has it now.
         mutating func next() -> Visitor? {
             let visitor = line.takeFirst()
@@ -157,14 +161,35 @@ final class AccessLine: Sendable {
 
     /// Lets accesses run past the line, if they still wait in the same hold.
     private func pass(_ tickets: [Int], _ hold: WaitLimit) {
-        let visitors = state.withLock { state in
-            state.hold === hold ? tickets.compactMap { state.line.remove($0) } : []
-        }
-        for visitor in visitors {
-            switch visitor {
-            case .thread(let turn, _): turn.put(false)
-            case .work(let qos, let work, _): Workers.shared.run(qos: qos, work)
+        var turns: [Handover<Bool>] = []
+        let mustRun = state.withLock { state in
+            guard state.hold === hold else { return false }
+            for ticket in tickets {
+                switch state.line.remove(ticket) {
+                case .thread(let turn, _): turns.append(turn)
+                case .work(_, let work, _): state.passed.append(work)
+                case nil: break
+                }
             }
+            defer { state.isPassing = state.isPassing || !state.passed.isEmpty }
+            return !state.isPassing && !state.passed.isEmpty
+        }
+        for turn in turns { turn.put(false) }
+        if mustRun { Workers.shared.run(qos: qos, runPassed) }
+    }
+
+    private func runPassed() {
+        while let all = takePassed() {
+            for work in all { work() }
+        }
+    }
+
+    /// Nil if no work is left.
+    private func takePassed() -> [Work]? {
+        state.withLock { state in
+            state.isPassing = !state.passed.isEmpty
+            defer { state.passed = [] }
+            return state.isPassing ? state.passed : nil
         }
     }
 

@@ -63,6 +63,30 @@ struct AccessLineTests {
         #expect(turns.value == [0, 1, 2, 3])
     }
 
+    @Test("Work that runs past a line that is held needs one thread, however much there is")
+    func manyPassHolds() async throws {
+        let line = AccessLine(qos: .default), threads = Shared<Set<String>>([]), count = Shared(0), isDone = Gate()
+        let work: @Sendable () -> Void = {
+            threads.update { _ = $0.insert("\(pthread_self())") }
+            usleep(500)
+            if count.update({ count in count += 1; return count }) == 100 { isDone.open() }
+        }
+        let begun = Gate(), mayEnd = Gate()
+        line.async {
+            begun.open()
+            mayEnd.pass()
+        }
+        begun.pass()
+        for _ in 1...50 { line.async(work) }
+        let awaitLine = line.hold(limit: 0)
+        for _ in 1...50 { line.async(work) }
+        try await onThread { isDone.pass() }
+        #expect(threads.value.count < 10)
+        mayEnd.open()
+        awaitLine()
+        line.release()
+    }
+
     @Test("An access without waiters runs on the calling thread, and an error leaves the line free")
     func error() {
         struct Refusal: Error {}
