@@ -69,7 +69,12 @@ struct AccessLineTests {
         let work: @Sendable () -> Void = {
             threads.update { _ = $0.insert("\(pthread_self())") }
             usleep(500)
-            if count.update({ count in count += 1; return count }) == 100 { isDone.open() }
+            if count.update({ count in
+                count += 1
+                return count
+            }) == 100 {
+                isDone.open()
+            }
         }
         let begun = Gate(), mayEnd = Gate()
         line.async {

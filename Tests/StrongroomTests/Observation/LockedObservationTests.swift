@@ -134,7 +134,10 @@ struct LockedObservationTests {
         try await fixture?.writer.lock()
         let isReleased = { [weak writer = fixture?.writer] in writer == nil }
         let observation = DatabaseRegionObservation(tracking: Table("wine"))
-            .start(in: try #require(fixture).writer) { Issue.record($0) } onChange: { _ in }
+            .start(in: try #require(fixture).writer) {
+                Issue.record($0)
+            } onChange: { _ in
+            }
         fixture = nil
         #expect(try await eventually { isReleased() })
         observation.cancel()
