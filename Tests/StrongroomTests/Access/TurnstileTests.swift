@@ -180,7 +180,7 @@ struct TurnstileTests {
         #expect(lobby.turnstile.enter(.owner) == .admitted)
     }
 
-    @Test("that is closing admits nobody but the last one, when those that came without asking have left")
+    @Test("that is closing admits only the last one, when those that came without asking have left")
     func lastOfClosing() {
         var lobby = Lobby(limit: 1)
         _ = lobby.turnstile.append(barrier: "barrier")
