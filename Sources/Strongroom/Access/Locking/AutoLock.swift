@@ -63,18 +63,20 @@ extension DatabaseLock {
         return autoLock
     }
 
-    /// Locks the database later, on another thread. An error is passed to ``Database/logError``.
+    /// Locks the database later, on another thread, unless it is unlocked meanwhile. An error is passed to
+    /// ``Database/logError``.
     @Sendable func lockLater() {
-        let isPending = state.withLock { state in
-            defer { state.isLockPending = true }
-            return state.isLockPending
+        let request: UInt64? = state.withLock { state in
+            if state.pendingLock == state.unlockings { return nil }
+            state.pendingLock = state.unlockings
+            return state.unlockings
         }
-        if isPending { return }
+        guard let request else { return }
         Workers.shared.run {
-            defer { self.state.withLock { $0.isLockPending = false } }
             do {
-                try self.lock()
+                try self.lock(requestedAt: request)
             } catch {
+                self.state.withLock { if $0.pendingLock == request { $0.pendingLock = nil } }
                 error.logFailedLock()
             }
         }

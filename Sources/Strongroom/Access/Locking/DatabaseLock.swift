@@ -30,8 +30,11 @@ final class DatabaseLock: Sendable {
         var keyIdentity: [UInt8]?
         var autoLocks: [AutoLock] = []
 
-        /// True if the database is about to lock itself.
-        var isLockPending = false
+        /// The number of unlockings that have begun.
+        var unlockings: UInt64 = 0
+
+        /// The number of unlockings when the database was last asked to lock itself, until that begins.
+        var pendingLock: UInt64?
 
         /// The number of times that the writer was opened again. Each counts as a commit, for observations that are
         /// about to start: others may have changed the content.
@@ -86,18 +89,30 @@ final class DatabaseLock: Sendable {
     // MARK: - Locking
 
     /// Ends all accesses, closes all connections, and wipes all keys. Does nothing if the database is locked.
-    func lock() throws {
+    ///
+    /// - parameter request: the number of unlockings when the lock was requested. A later one has overtaken it. Nil for
+    ///   none.
+    func lock(requestedAt request: UInt64? = nil) throws {
         try requireOutside("lock()")
         if let obstacle = writer.lockObstacle { throw obstacle }
         // Objects of the program are released when nothing is held.
         try DeferredReleases.after {
             try transition.withLock { _ in
+                if let request, !begins(request) { return }
                 switch state.withLock(\.phase) {
                 case .locked: break
                 case .closed: throw DatabaseError.closed
                 case .open, .locking: try lockNow()
                 }
             }
+        }
+    }
+
+    /// Returns false if the database was unlocked after the request.
+    private func begins(_ request: UInt64) -> Bool {
+        state.withLock { state in
+            if state.pendingLock == request { state.pendingLock = nil }
+            return state.unlockings == request
         }
     }
 
@@ -175,7 +190,7 @@ final class DatabaseLock: Sendable {
                 switch state.withLock(\.phase) {
                 case .open, .locking: throw DatabaseError.notLocked
                 case .closed: throw DatabaseError.closed
-                case .locked: break
+                case .locked: state.withLock { $0.unlockings += 1 }
                 }
                 // Opening takes locks.
                 if writer.isSuspended { throw DatabaseError.suspended }

@@ -76,6 +76,29 @@ struct AutoLockTests {
         #expect(!writer.isLocked)
     }
 
+    @Test("does so again while the first lock still releases objects", arguments: LockableKind.allCases)
+    func secondEvent(kind: LockableKind) async throws {
+        let fixture = try LockFixture(kind), writer = fixture.writer
+        let isReleasing = Gate(), mayEnd = Gate()
+        try await writer.writeWithoutTransaction { db in
+            let farewell = Farewell {
+                isReleasing.open()
+                mayEnd.pass()
+            }
+            db.add(function: DatabaseFunction("one", argumentCount: 0) { _ in withExtendedLifetime(farewell) { 1 } })
+        }
+        let center = NotificationCenter(), name = Notification.Name("screen is locked")
+        let autoLock = writer.autoLock(on: name, in: center)
+        center.post(name: name, object: nil)
+        try await onThread { isReleasing.pass() }
+        #expect(writer.isLocked)
+        try await writer.unlock(with: LockFixture.key)
+        center.post(name: name, object: nil)
+        #expect(try await eventually { writer.isLocked })
+        mayEnd.open()
+        autoLock.cancel()
+    }
+
     @Test("does so at a signal", arguments: LockableKind.allCases)
     func signal(kind: LockableKind) async {
         await #expect(processExitsWith: .success) { [kind = kind.rawValue as String] in
