@@ -74,7 +74,8 @@ public struct DatabaseRegionObservation: Sendable {
 
     /// Begins now, or at the end of the suspension that keeps the region from being computed.
     private func begin(
-        _ subscription: RegionSubscription, in writer: any DatabaseWriter, _ db: Database, isInsideWrite: Bool = false
+        _ subscription: RegionSubscription, in writer: any DatabaseWriter, _ db: Database, isInsideWrite: Bool = false,
+        canRepeat: Bool = true
     ) {
         guard subscription.isActive else { return }
         do {
@@ -82,9 +83,12 @@ public struct DatabaseRegionObservation: Sendable {
         } catch let stop as StoppedFetch {
             writer.proceed(after: stop, subscription.failures) { [weak writer] in
                 guard let writer else { return }
-                // The suspension may have ended already: now, because later writes may wait behind this access.
-                guard writer.isWriting else { return beginLater(subscription, in: writer) }
-                writer.unsafeReentrantWrite { begin(subscription, in: writer, $0, isInsideWrite: isInsideWrite) }
+                // The suspension may have ended already: now, because later writes may wait behind this access. Once,
+                // because its transaction may have been undone.
+                guard canRepeat, writer.isWriting else { return beginLater(subscription, in: writer) }
+                writer.unsafeReentrantWrite { db in
+                    begin(subscription, in: writer, db, isInsideWrite: isInsideWrite, canRepeat: false)
+                }
             } orElse: {
                 subscription.fail($0)
             }

@@ -303,6 +303,7 @@ final class ObserverList: ConnectionPart {
         if notified.contains(where: { $0.extent == .nextTransaction || $0.observer == nil }) {
             registrations.removeAll { $0.extent == .nextTransaction || $0.observer == nil }
         }
+        for registration in notified { registration.regionObserver?.transactionDidEnd(isCommitted: isCommitted) }
         if !state.isActive { db.authorizer.forgetWatchedDeletions(on: db.sqliteConnection) }
         for registration in notified {
             guard let observer = registration.observer else { continue }

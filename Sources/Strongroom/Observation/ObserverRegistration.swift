@@ -8,7 +8,10 @@ final class ObserverRegistration {
     let isOfRegion: Bool
 
     /// The observer, if it observes a region.
-    var regionObserver: RegionObserver? { isOfRegion ? observer as? RegionObserver : nil }
+    var regionObserver: RegionObserver? {
+        // Each transaction asks, and a checked cast would cost more than the rest.
+        isOfRegion ? observer.map { unsafeDowncast($0, to: RegionObserver.self) } : nil
+    }
 
     /// True if the observer is not notified of changes until the next transaction.
     var isPaused = false

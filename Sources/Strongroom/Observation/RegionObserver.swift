@@ -10,6 +10,9 @@ final class RegionObserver: TransactionObserver {
     /// True if a value was fetched in the open transaction, whose changes may be undone.
     private var hasProvisionalValue = false
 
+    /// True if a transaction that has ended changed the region, until the function is called.
+    private var mustNotify = false
+
     /// - parameter onReopening: called when a locked database was unlocked, which others may have changed meanwhile.
     ///   Nil to call `onChange`.
     init(
@@ -21,8 +24,7 @@ final class RegionObserver: TransactionObserver {
     }
 
     func databaseWasReopened(_ db: Database) {
-        isStale = false
-        hasProvisionalValue = false
+        (isStale, hasProvisionalValue, mustNotify) = (false, false, false)
         onReopening(db)
     }
 
@@ -62,17 +64,23 @@ final class RegionObserver: TransactionObserver {
         stopObservingDatabaseChangesUntilNextTransaction()
     }
 
+    /// Records the end of a transaction, before any observer is notified of it: they may run other transactions.
+    func transactionDidEnd(isCommitted: Bool) {
+        if isCommitted ? isStale : hasProvisionalValue { mustNotify = true }
+        (isStale, hasProvisionalValue) = (false, false)
+    }
+
     func databaseDidCommit(_ db: Database) {
-        endTransaction(db, isOutdated: isStale)
+        notify(db)
     }
 
     func databaseDidRollback(_ db: Database) {
-        endTransaction(db, isOutdated: hasProvisionalValue)
+        notify(db)
     }
 
-    private func endTransaction(_ db: Database, isOutdated: Bool) {
-        isStale = false
-        hasProvisionalValue = false
-        if isOutdated { onChange(db) }
+    private func notify(_ db: Database) {
+        guard mustNotify else { return }
+        mustNotify = false
+        onChange(db)
     }
 }

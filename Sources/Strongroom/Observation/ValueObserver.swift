@@ -69,19 +69,20 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         isImmediate ? startNow() : fetchLater()
     }
 
-    /// Notifies the first value before this returns.
-    ///
-    /// Repeats an interrupted fetch, but not a suspended one: the caller waits for a value, not for the end of a
-    /// suspension.
+    /// Notifies the first value before this returns. Repeats an interrupted fetch, but not a suspended one: the caller
+    /// waits for a value, not for the end of a suspension.
     private func startNow() {
         // The first value is reduced first, even if a write follows its fetch immediately.
         state.withLock { $0.isReducing = true }
         var result = fetchNow()
-        while case .failure(let stop as StoppedFetch) = result, !stop.isPassing, !reader.isStopped {
-            result = fetchNow()
-        }
+        while case .failure(let stop as StoppedFetch) = result, canRepeatNow(after: stop) { result = fetchNow() }
         emitNow(result.mapError { ($0 as? StoppedFetch)?.error ?? $0 })
         if case .pool(let pool) = source { didFetch(in: pool) }
+    }
+
+    /// Returns false if the next fetch would fail, too, as in a block of the caller's whose transaction was undone.
+    private func canRepeatNow(after stop: StoppedFetch) -> Bool {
+        !stop.isPassing && !reader.isStopped && !(stop.error.reason == .transactionAborted && reader.isWriting)
     }
 
     private func fetchNow() -> Result<Fetched, any Error> {
@@ -296,7 +297,8 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
                     if let pool { self?.observe(region, readAt: .max, in: pool) }
                 }
             }
-            self.observe(region, on: db)
+            // The latest one: this access may come late.
+            self.observe(self.state.withLock { $0.region } ?? region, on: db)
             if pool.writer.commitCount != commitCount { self.requestFetch(in: pool) }
             // An access before this one has left it open, and the reader has not seen it.
             if db.isInsideTransaction { self.regionObserver?.missChanges() }

@@ -10,7 +10,7 @@ private struct Immediately: ValueObservationScheduler {
     func schedule(_ action: @escaping @Sendable () -> Void) { queue.async(execute: action) }
 }
 
-@Suite("Observations at the edges")
+@Suite("Observations at the edges", .timeLimit(.minutes(1)))
 struct ObservationEdgeTests {
     @Test("The number of rows that one key finds is observed in that row only")
     func count() async throws {
@@ -24,6 +24,73 @@ struct ObservationEdgeTests {
         cancellable.cancel()
         #expect(regions.value.count == 1)
         #expect(regions.value.allSatisfy { $0.hasSuffix("[1]") })
+    }
+
+    @Test(
+        "A transaction that an observer rolls back hides no commit from those after it", arguments: WriterKind.allCases)
+    func nestedRollback(kind: WriterKind) async throws {
+        let (writer, folder) = try kind.make()
+        let changes = Shared(0), notified = Notified<Int>()
+        func observe(_ onChange: @escaping @Sendable (Database) -> Void) throws -> AnyDatabaseCancellable {
+            try DatabaseRegionObservation(tracking: Table("wine")).start(in: writer, onChange: onChange)
+        }
+        let first = try observe { db in
+            try? db.inTransaction {
+                try db.insertWine()
+                return .rollback
+            }
+        }
+        let second = try observe { _ in changes.update { $0 += 1 } }
+        let third = trackingWineCount().notify(notified, in: writer)
+        try await notified.reaches(0)
+        for count in 1...3 {
+            try await writer.write { try $0.insertWine() }
+            #expect(changes.value == count)
+            try await notified.reaches(count)
+        }
+        for observation in [first, second, third] { observation.cancel() }
+        _ = folder
+    }
+
+    @Test("An observation that starts in a block whose transaction was undone fails, or begins after the block")
+    func startInUndoneTransaction() async throws {
+        let queue = try QueueFixture().queue
+        queue.add(
+            function: DatabaseFunction("cut", argumentCount: 0) { _ in
+                queue.interrupt()
+                return 1
+            })
+        let region = AnyDatabaseRegionConvertible { db in
+            _ = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM wine")
+            return try Table("wine").databaseRegion(db)
+        }
+        let errors = Shared(0), changes = Shared(0), values = Shared<[Int]>([]), wasUndone = Shared(false)
+        let observations = Shared<[AnyDatabaseCancellable]>([])
+        try await onThread {
+            let error = #expect(throws: DatabaseError.self) {
+                try queue.write { db in
+                    try? db.execute(
+                        sql: """
+                            INSERT INTO wine (name) WITH RECURSIVE n(i) AS (SELECT cut() UNION ALL SELECT i + 1 FROM n)
+                            SELECT i FROM n LIMIT 100000000
+                            """)
+                    wasUndone.update { $0 = !db.isInsideTransaction }
+                    let immediate = trackingWineCount().start(
+                        in: queue, scheduling: Immediately(), onError: { _ in errors.update { $0 += 1 } },
+                        onChange: { count in values.update { $0.append(count) } })
+                    let observed = DatabaseRegionObservation(tracking: region).start(
+                        in: queue, onError: { Issue.record($0) }, onChange: { _ in changes.update { $0 += 1 } })
+                    observations.update { $0 = [immediate, observed] }
+                }
+            }
+            #expect(error?.reason == .transactionAborted || error?.isInterruptionError == true)
+        }
+        #expect(wasUndone.value)
+        #expect(errors.value == 1)
+        #expect(values.value.isEmpty)
+        try await queue.write { try $0.insertWine() }
+        #expect(changes.value == 1)
+        for observation in observations.value { observation.cancel() }
     }
 
     @Test("An observation that has failed is not cancelled afterwards")

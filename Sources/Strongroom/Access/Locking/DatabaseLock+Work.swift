@@ -6,8 +6,8 @@ extension DatabaseLock {
     /// - throws: the reason `locked` while the database is locked, at the end of the time that accesses wait.
     func duringWork<T>(_ work: () throws -> T) throws -> T {
         if !beginWork() {
-            // The lock waits for a thread that is inside of an access.
-            guard !writer.isAccessed, readers?.isAccessed != true, limit > 0 else { throw DatabaseError.locked }
+            // The lock waits for a thread that is inside of an access, and accesses for one that is their target's.
+            guard !isInside, !isOnTarget, limit > 0 else { throw DatabaseError.locked }
             writer.line?.sync {}
             guard beginWork() else { throw DatabaseError.locked }
         }

@@ -135,8 +135,8 @@ final class DatabaseLock: Sendable {
             state.withLock { $0.phase = .open }
             writer.endStopForLock()
             if hasReaders { readers?.endLocking() }
-            endSnapshots()
             goOn()
+            endSnapshots()
             throw error
         }
         forgetKeys()
@@ -246,8 +246,9 @@ final class DatabaseLock: Sendable {
         }
         readers?.endLocking()
         writer.sync(by: .direct) { $0.noteReopening() }
-        endSnapshots()
+        // First, because a snapshot's access may wait for one of the writer.
         goOn()
+        endSnapshots()
     }
 
     /// The number of transactions that have changed something.
@@ -273,9 +274,12 @@ final class DatabaseLock: Sendable {
     // MARK: - Conditions
 
     /// True if the calling thread is inside of an access, which a lock would wait for.
-    private var isInside: Bool {
+    var isInside: Bool {
         writer.isAccessed || readers?.isAccessed == true || livingSnapshots.contains(where: \.isAccessed)
     }
+
+    /// True if the calling thread works on the queue that accesses need.
+    var isOnTarget: Bool { writer.isOnTarget || readers?.target?.isCurrent == true }
 
     private func requireOutside(_ method: String) throws {
         if isInside {
@@ -283,7 +287,7 @@ final class DatabaseLock: Sendable {
                 refusing: "\(method) was called inside of an access to the database, whose end it waits for",
                 advice: "call it after the access, or in a task", reason: .notLockable)
         }
-        if writer.isOnTarget || readers?.target?.isCurrent == true {
+        if isOnTarget {
             throw DatabaseError(
                 refusing: "\(method) was called on the target queue of the database, which its accesses need",
                 advice: "call it on another queue, or with await", reason: .notLockable)

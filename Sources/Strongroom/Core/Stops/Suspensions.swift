@@ -58,12 +58,20 @@ final class Suspensions: Sendable {
 
     /// Adds a member until it is removed. Suspends it if it comes during a suspension.
     func add(_ member: Member, for owner: ObjectIdentifier) {
-        let isSuspended = state.withLock { state in
-            state.members[owner] = member
-            return state.isSuspended && member.followsNotifications
+        state.withLock { $0.members[owner] = member }
+        // Again, until nothing has changed meanwhile.
+        var isSuspended = false
+        while mustSuspend(member) != isSuspended {
+            isSuspended.toggle()
+            isSuspended ? member.suspend() : member.resume()
+        }
+    }
+
+    private func mustSuspend(_ member: Member) -> Bool {
+        state.withLock { state in
+            state.isSuspended && member.followsNotifications
                 || member.family.map(state.suspendedFamilies.contains) == true
         }
-        if isSuspended { member.suspend() }
     }
 
     func remove(_ owner: ObjectIdentifier) {

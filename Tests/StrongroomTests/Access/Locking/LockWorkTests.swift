@@ -34,6 +34,24 @@ struct LockWorkTests {
         try source.writer.backup(to: destination.writer)
     }
 
+    @Test("is ended while the access of a snapshot waits for the writer")
+    func snapshotWaitsForWriter() async throws {
+        let fixture = try LockFixture(.pool, LockFixture.configuration(.wait(60))), pool = try #require(fixture.pool)
+        let snapshot = try pool.makeSnapshot(), isReading = Gate()
+        try await pool.lock()
+        let read = start {
+            try? snapshot.unsafeRead { _ in
+                isReading.open()
+                try pool.write { try $0.insertWine() }
+            }
+        }
+        try await onThread { isReading.pass() }
+        #expect(try await eventually { pool.writer.waiting == 1 })
+        try await pool.unlock(with: LockFixture.key)
+        try await onThread { read.pass() }
+        #expect(try await pool.read { try $0.countWines() } == 1)
+    }
+
     @Test("ends a check of the whole file, which has a connection of its own", arguments: LockableKind.allCases)
     func check(kind: LockableKind) async throws {
         let fixture = try LockFixture(kind), writer = fixture.writer
