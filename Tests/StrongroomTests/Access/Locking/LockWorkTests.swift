@@ -36,7 +36,7 @@ struct LockWorkTests {
 
     @Test("is ended while the access of a snapshot waits for the writer")
     func snapshotWaitsForWriter() async throws {
-        let fixture = try LockFixture(.pool, LockFixture.configuration(.wait(60))), pool = try #require(fixture.pool)
+        let fixture = try LockFixture(.pool, LockFixture.configuration(.wait(600))), pool = try #require(fixture.pool)
         let snapshot = try pool.makeSnapshot(), isReading = Gate()
         try await pool.lock()
         let read = start {
