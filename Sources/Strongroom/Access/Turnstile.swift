@@ -57,7 +57,7 @@ struct Turnstile<Visitor> {
     private(set) var refusesArrivals = false
 
     /// The visitor that waits until all others have left a turnstile that is locked or closing.
-    private(set) var last: Visitor?
+    private(set) var lastVisitor: Visitor?
 
     /// The number of visitors inside that wait for the owner of the barrier. Meanwhile the owner does not wait for a
     /// place.
@@ -158,7 +158,7 @@ struct Turnstile<Visitor> {
 
     /// Sets the visitor that is admitted when no other one is inside.
     mutating func setLast(_ visitor: Visitor) {
-        last = visitor
+        lastVisitor = visitor
     }
 
     /// Admits visitors again, or refuses them if the database was closed meanwhile.
@@ -180,7 +180,7 @@ struct Turnstile<Visitor> {
 
     /// Admits the last visitor when the others have left.
     private mutating func takeLast() -> Admission? {
-        inside == 0 ? last.take().map { .admitted($0) } : nil
+        inside == 0 ? lastVisitor.take().map { .admitted($0) } : nil
     }
 
     // MARK: - Turns

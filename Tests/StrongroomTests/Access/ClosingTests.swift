@@ -69,7 +69,7 @@ struct ClosingTests {
         }
         #expect(
             try await eventually {
-                pool.readers.state.withLock { $0.turnstile.last != nil } || !events.value.isEmpty
+                pool.readers.state.withLock { $0.turnstile.lastVisitor != nil } || !events.value.isEmpty
             })
         mayEnd.open()
         try await onThread { closing.pass() }

@@ -192,7 +192,7 @@ struct TurnstileTests {
         #expect(lobby.turns() == [])
         lobby.turnstile.leave()
         #expect(lobby.turns() == ["last"])
-        #expect(lobby.turnstile.last == nil)
+        #expect(lobby.turnstile.lastVisitor == nil)
     }
 
     @Test("refuses all visitors when it is closed, including barriers and waiting ones")
