@@ -7,7 +7,8 @@ import Foundation
 /// thread directly. Other accesses run on a thread of ``Workers``, which goes on with those that follow.
 ///
 /// While the line is held for a locked database, accesses wait for a limited time. Then they run past the line. Those
-/// that don't need the database to be open do so immediately. Work that must come before all later accesses never does.
+/// that don't need the database to be open do so immediately. Work that must come before all later accesses waits until
+/// the line is released.
 final class AccessLine: Sendable {
     typealias Work = @Sendable () -> Void
 
@@ -171,8 +172,9 @@ final class AccessLine: Sendable {
                 case nil: break
                 }
             }
-            defer { state.isPassing = state.isPassing || !state.passed.isEmpty }
-            return !state.isPassing && !state.passed.isEmpty
+            if state.isPassing || state.passed.isEmpty { return false }
+            state.isPassing = true
+            return true
         }
         for turn in turns { turn.put(false) }
         if mustRun { Workers.shared.run(qos: qos, runPassed) }

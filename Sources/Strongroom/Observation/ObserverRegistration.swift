@@ -8,10 +8,7 @@ final class ObserverRegistration {
     let isOfRegion: Bool
 
     /// The observer, if it observes a region.
-    var regionObserver: RegionObserver? {
-        // Each transaction asks, and a checked cast would cost more than the rest.
-        isOfRegion ? observer.map { unsafeDowncast($0, to: RegionObserver.self) } : nil
-    }
+    var regionObserver: RegionObserver? { isOfRegion ? observer as? RegionObserver : nil }
 
     /// True if the observer is not notified of changes until the next transaction.
     var isPaused = false

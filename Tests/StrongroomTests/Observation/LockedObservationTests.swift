@@ -221,7 +221,7 @@ struct LockedObservationTests {
 }
 
 extension DatabaseRegionObservation.Event {
-    fileprivate var isKnown: Bool {
+    var isKnown: Bool {
         if case .change = self { true } else { false }
     }
 }
