@@ -115,7 +115,7 @@ extension DatabaseError.Reason {
     /// The store of a managed key can't be reached, refuses access, or returns something other than a key.
     public static let keyStoreFailed = Self("keyStoreFailed")
 
-    /// The key store has the key of another database. No database was created with that key.
+    /// The key store has the key of another database. No database was created, encrypted or rotated with that key.
     public static let foreignKeyStore = Self("foreignKeyStore")
 
     /// The connection already has another key.

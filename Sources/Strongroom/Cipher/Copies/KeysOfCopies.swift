@@ -2,11 +2,18 @@
 
 extension DatabaseFile {
     /// Returns the encryption of a copy, with the key that its store has for it.
+    ///
+    /// - throws: `SQLITE_CANTOPEN` with the reason `foreignKeyStore` if the key is that of another database, of which
+    ///   this is no copy.
     static func settled(
         _ encryption: Encryption?, forCopyOf source: Database, at destination: String
     ) throws -> Encryption? {
         guard var encryption else { return nil }
         encryption.key = source.cipher.keyring.current(encryption.key)
+        if let store = encryption.key.source.managed?.store {
+            let managed = ManagedKey(store: store, path: realPath(destination))
+            if try source.cipher.key.map(managed.has) != true { try managed.claim() }
+        }
         return try settled(encryption, at: destination)
     }
 

@@ -64,7 +64,7 @@ extension KeySetup {
         guard entry == .next, !configuration.readonly, let key = cipher.key else { return }
         // The database opens with it in any case. The process that changes the key, or the next opening, does the rest.
         try? managed.locked(milliseconds: 0) {
-            if try managed.load(.next)?.hasSameBytes(as: key) == true { try managed.takeOver(key) }
+            if try managed.load(.next)?.hasSameBytes(as: key) == true { try managed.settle(key) }
             cipher.keyring.storedKey = .current
         }
     }

@@ -10,7 +10,8 @@ extension Rotation {
     ) throws -> RotationOutcome {
         let managed = ManagedKey(store: store, path: database.filePath), own = cipher.key!
         let outcome = try managed.locked(milliseconds: 0) {
-            if let next = try managed.load(.next) { try settleEarlierChange(managed, next) }
+            if let next = try managed.load(.next), try next.hasSameBytes(as: own) { try managed.settle(next) }
+            if try !managed.has(own) { try managed.claim() }
             let current = try managed.load(.current)
             if let current, try !current.hasSameBytes(as: own) { return try rotate(current) }
             // A key that the store doesn't have is the program's to keep.
@@ -24,9 +25,10 @@ extension Rotation {
         _ managed: ManagedKey, _ policy: FormerKeys, keeping current: DatabaseKey?,
         _ rotate: (DatabaseKey) throws -> RotationOutcome
     ) throws -> RotationOutcome {
-        if current != nil { try managed.requireKeeping(policy) }
-        let key = try DatabaseKey.random()
-        try managed.keep(key, as: .next)
+        if current != nil { try requireKeeping(policy, managed) }
+        let unfinished = try settleEarlierChange(managed)
+        let key = try unfinished ?? DatabaseKey.random()
+        if unfinished == nil { try managed.keep(key, as: .next) }
         var former: FormerKey?, outcome = RotationOutcome.unfinished
         do {
             if policy.isKeeping, let current { former = try managed.keepFormer(current) }
@@ -37,7 +39,7 @@ extension Rotation {
             if isChanged {
                 try? managed.takeOver(key)
             } else {
-                try? managed.remove(.next)
+                if unfinished == nil { try? managed.remove(.next) }
                 if let former { try? managed.forget(former) }
             }
             throw error
@@ -49,12 +51,24 @@ extension Rotation {
         return outcome
     }
 
-    /// Settles a change that was killed. Its next key is either that of the database, or was never used.
-    private func settleEarlierChange(_ managed: ManagedKey, _ next: DatabaseKey) throws {
-        if try next.hasSameBytes(as: cipher.key!) { return try managed.takeOver(next) }
+    /// Throws if the store can't keep the current key, or if the rotation of a copy would discard, now or later, the
+    /// key of the database that the store has recorded.
+    private func requireKeeping(_ policy: FormerKeys, _ managed: ManagedKey) throws {
+        try managed.requireKeeping(policy)
+        if !policy.isKeeping || policy.period != nil { try managed.refuseOtherDatabase() }
+    }
+
+    /// Settles a change that was killed. Its next key was never used, or is that of another database: a copy and its
+    /// original share the store. So it becomes a former key.
+    ///
+    /// - returns: the next key, which has to be the new key, if the store can't keep former keys.
+    private func settleEarlierChange(_ managed: ManagedKey) throws -> DatabaseKey? {
+        guard let next = try managed.load(.next) else { return nil }
         // Another process may have changed the key since this connection was opened.
         try database.requireOpening(bareEncryption)
+        guard try managed.setAside(next) else { return next }
         try managed.remove(.next)
+        return nil
     }
 
     private func finishChange(_ managed: ManagedKey, _ key: DatabaseKey) throws {

@@ -55,7 +55,8 @@ public protocol KeyStore: Sendable {
     // MARK: The database
 
     /// Returns the path of the database that was created with the current key. Nil, the default, if the store has not
-    /// recorded it. While that database exists, the key creates no other one.
+    /// recorded it. While that database exists, the key creates and encrypts no other one, and no rotation of a copy
+    /// discards it.
     func databasePath() throws(KeyStoreError) -> String?
 
     /// Records the path of the database that is created with the current key. Default: does nothing. A failure does not

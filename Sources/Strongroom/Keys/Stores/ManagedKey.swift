@@ -35,6 +35,13 @@ struct ManagedKey {
         }
     }
 
+    /// Returns true if the store has a raw key, as its current, its next or a former one.
+    func has(_ key: DatabaseKey) throws -> Bool {
+        for entry in KeyStoreEntry.allCases where try load(entry)?.hasSameBytes(as: key) == true { return true }
+        guard let identifier = try key.identifier else { return false }
+        return try formerKeys()?.contains { $0.identifier == identifier } == true
+    }
+
     // MARK: - Making
 
     /// Returns the key of the store, or a new one if there is no database.
@@ -60,26 +67,42 @@ struct ManagedKey {
         }
     }
 
-    /// Records that the database is created with the stored key. A store that can't record it is none that refuses.
+    /// Records that the database has the stored key. A store that can't record it is none that refuses.
     ///
     /// - throws: `SQLITE_CANTOPEN` with the reason `foreignKeyStore` if the key is that of another database, which
     ///   exists.
     func claim() throws {
-        guard let recorded = try? store.databasePath() else {
-            try? store.recordDatabasePath(path)
-            return
+        try refuseOtherDatabase()
+        if try recordedPath() != path { try? store.recordDatabasePath(path) }
+    }
+
+    /// Throws if the key is that of another database, which exists.
+    func refuseOtherDatabase() throws {
+        guard let other = try otherDatabase() else { return }
+        throw DatabaseError(
+            .SQLITE_CANTOPEN,
+            refusing: "the key store has the key of \(other): a change of its key would be one of \(path), too",
+            advice: """
+                give \(path) a store of its own, with another path, account or command; a copy that shares the key \
+                is made with vacuum(into:)
+                """, reason: .foreignKeyStore)
+    }
+
+    /// Returns the path of the database that the store has recorded. Nil if it has recorded none.
+    func recordedPath() throws -> String? {
+        do {
+            return try store.databasePath()
+        } catch KeyStoreError.absent {
+            return nil
+        } catch {
+            throw failure(error, "find the database that has")
         }
-        guard recorded != path else { return }
-        guard NamedFile.size(recorded) <= 0 else {
-            throw DatabaseError(
-                .SQLITE_CANTOPEN,
-                refusing: "the key store has the key of \(recorded): a change of its key would be one of \(path), too",
-                advice: """
-                    give \(path) a store of its own, with another path, account or command; a copy that shares the key \
-                    is made with vacuum(into:)
-                    """, reason: .foreignKeyStore)
-        }
-        try? store.recordDatabasePath(path)
+    }
+
+    /// Returns the path of the database that the store has recorded, if that is another one, which exists.
+    private func otherDatabase() throws -> String? {
+        guard let recorded = try recordedPath(), recorded != path, NamedFile.size(recorded) > 0 else { return nil }
+        return recorded
     }
 
     /// Stores a key, and verifies that the store returns it.
@@ -105,6 +128,25 @@ struct ManagedKey {
         try remove(.next)
     }
 
+    /// Makes the next key the current one after a rotation that was killed. The former current key may be that of
+    /// another database, unless the store has recorded this one: it becomes a former key.
+    func settle(_ key: DatabaseKey) throws {
+        if let current = try load(.current), try !current.hasSameBytes(as: key), try recordedPath() != path {
+            try setAside(current)
+        }
+        try takeOver(key)
+    }
+
+    /// Keeps a key as a former one, if the store can.
+    ///
+    /// - returns: false if the store can't keep former keys, or not this one.
+    @discardableResult
+    func setAside(_ key: DatabaseKey) throws -> Bool {
+        guard let identifier = try key.identifier, let formers = try formerKeys() else { return false }
+        if !formers.contains(where: { $0.identifier == identifier }) { _ = try keepFormer(key) }
+        return true
+    }
+
     /// Removes a key, if there is one.
     func remove(_ entry: KeyStoreEntry) throws {
         do {
@@ -117,8 +159,16 @@ struct ManagedKey {
 
     // MARK: - One at a time
 
-    /// Runs `body` while no other process makes or changes the key.
+    /// Runs `body` while no other process makes or changes the key. The lock of the database that the store has
+    /// recorded is held too: its rotation, and that of a copy, change the same entries.
     func locked<T>(milliseconds: CInt, _ body: () throws -> T) throws -> T {
+        try holding(path, milliseconds) {
+            guard let other = try otherDatabase() else { return try body() }
+            return try holding(other, milliseconds, body)
+        }
+    }
+
+    private func holding<T>(_ path: String, _ milliseconds: CInt, _ body: () throws -> T) throws -> T {
         let file = Self.lockFile(of: path), descriptor = NamedFile.hold(file, like: path, milliseconds: milliseconds)
         guard descriptor >= 0 else {
             guard descriptor != -EBUSY else {

@@ -11,16 +11,18 @@ final class MemoryKeyStore: KeyStore, @unchecked Sendable {
     private var formers: [FormerKey: DatabaseKey] = [:]
     private var log: [String] = []
     private var present = State.open
+    private var database: String?
+    private let recordsDatabase: Bool
     /// Called with each call, before it has an effect.
     private let hook: @Sendable (String) -> Void
     /// The fate of a key on its way into the store.
     private let mangle: @Sendable (DatabaseKey) -> DatabaseKey
 
     init(
-        _ hook: @escaping @Sendable (String) -> Void = { _ in },
+        recordsDatabase: Bool = false, _ hook: @escaping @Sendable (String) -> Void = { _ in },
         mangling mangle: @escaping @Sendable (DatabaseKey) -> DatabaseKey = { $0 }
     ) {
-        (self.hook, self.mangle) = (hook, mangle)
+        (self.recordsDatabase, self.hook, self.mangle) = (recordsDatabase, hook, mangle)
     }
 
     /// The calls of the store, such as `load current`.
@@ -89,6 +91,20 @@ final class MemoryKeyStore: KeyStore, @unchecked Sendable {
     func remove(_ key: FormerKey) throws(KeyStoreError) {
         try begin("remove former")
         guard lock.withLock({ formers.removeValue(forKey: key) }) != nil else { throw .absent }
+    }
+
+    // MARK: The database
+
+    func databasePath() throws(KeyStoreError) -> String? {
+        guard recordsDatabase else { return nil }
+        try begin("database")
+        return lock.withLock { database }
+    }
+
+    func recordDatabasePath(_ path: String) throws(KeyStoreError) {
+        guard recordsDatabase else { return }
+        try begin("record database")
+        lock.withLock { database = path }
     }
 
     private func begin(_ call: String) throws(KeyStoreError) {
