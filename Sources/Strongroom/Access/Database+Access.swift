@@ -93,3 +93,12 @@ extension Database {
         try contentWasReplaced()
     }
 }
+
+/// Stops a program that would wait for itself.
+func reentrancyError(_ description: String) -> Never {
+    fatalError(
+        """
+        Database methods are not reentrant: \(description) is already being accessed by this thread. \
+        Pass the `db` argument along, or use unsafeReentrantRead or unsafeReentrantWrite.
+        """)
+}

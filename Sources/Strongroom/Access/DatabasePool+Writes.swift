@@ -91,7 +91,7 @@ extension DatabasePool {
         let (readers, writer, updates) = (readers, writer, tracing.later(.barrier, updates))
         writer.later {
             if let refusal = readers.raiseBarrier().refusal {
-                return Workers.shared.run { updates(.failure(refusal)) }
+                return readers.refusals.async { updates(.failure(refusal)) }
             }
             writer.sync(by: .inTurn) { updates(.success($0)) }
             readers.lowerBarrier()

@@ -27,7 +27,7 @@ extension ReaderPool {
         checkOut { [self] result in
             switch result {
             case .failure(let error):
-                Workers.shared.run { failure(error) }
+                refusals.async { failure(error) }
             case .success(let reader):
                 Workers.shared.run(qos: qos) { self.run(block, orElse: failure, on: reader) }
             }
@@ -35,13 +35,13 @@ extension ReaderPool {
     }
 
     private func run(
-        _ block: (Database) throws -> Void, orElse failure: (any Error) -> Void, on reader: Reader
+        _ block: (Database) throws -> Void, orElse failure: @escaping @Sendable (any Error) -> Void, on reader: Reader
     ) {
         do {
             defer { checkIn(reader) }
             try connection(of: reader).sync(by: .inTurn, block)
         } catch {
-            failure(error)
+            refusals.async { failure(error) }
         }
     }
 
@@ -65,7 +65,7 @@ extension ReaderPool {
                 throw error
             }
         } catch {
-            Workers.shared.run { block(.failure(error)) }
+            refusals.async { block(.failure(error)) }
         }
     }
 

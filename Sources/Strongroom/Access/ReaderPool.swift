@@ -51,6 +51,9 @@ final class ReaderPool: Sendable {
     let path: String
     let target: TargetQueue?
     let inPlace = InPlaceReads()
+
+    /// The functions that are called with an error, one after the other.
+    let refusals = AccessLine(qos: .default)
     private let label: String
     private let configuration: Configuration
     private let tally: Tally?

@@ -35,6 +35,9 @@ final class SerializedConnection: @unchecked Sendable {
     /// Nil for readers, which belong to one access.
     let line: AccessLine?
 
+    /// The functions that are called with an error, one after the other.
+    private let refusals = AccessLine(qos: .default)
+
     /// Lets one access run at a time, because some accesses don't wait in the line.
     private let turn: Turn
 
@@ -215,7 +218,8 @@ final class SerializedConnection: @unchecked Sendable {
         later { completion(self.access(by: .inTurn, block)) }
     }
 
-    /// Runs `block` with access, later. After the access, calls `failure` with the error that it throws.
+    /// Runs `block` with access, later. After the access, calls `failure` with the error that it throws,
+    /// one call at a time.
     func async(
         _ block: @escaping @Sendable (Database) throws -> Void,
         orElse failure: @escaping @Sendable (any Error) -> Void
@@ -225,7 +229,7 @@ final class SerializedConnection: @unchecked Sendable {
                 try self.access(by: .inTurn, block)
             } catch {
                 // Not in this turn: the function may block for another access.
-                Workers.shared.run { failure(error) }
+                self.refusals.async { failure(error) }
             }
         }
     }
@@ -386,13 +390,4 @@ final class SerializedConnection: @unchecked Sendable {
         }
         return try block(database)
     }
-}
-
-/// Stops a program that would wait for itself.
-func reentrancyError(_ description: String) -> Never {
-    fatalError(
-        """
-        Database methods are not reentrant: \(description) is already being accessed by this thread. \
-        Pass the `db` argument along, or use unsafeReentrantRead or unsafeReentrantWrite.
-        """)
 }

@@ -53,7 +53,8 @@ public struct DatabaseRegionObservation: Sendable {
         onEvent: @escaping @Sendable (Event) -> Void
     ) -> AnyDatabaseCancellable {
         let subscription = RegionSubscription(onError: onError, onEvent: onEvent)
-        writer.externalChanges?.add(subscription)
+        let reopenings = writer.externalChanges?.add(subscription)
+        subscription.reopenings.withLock { $0 = reopenings }
         if writer.isWriting {
             writer.unsafeReentrantWrite { begin(subscription, in: writer, $0, isInsideWrite: true) }
         } else {
@@ -79,7 +80,10 @@ public struct DatabaseRegionObservation: Sendable {
     ) {
         guard subscription.isActive else { return }
         do {
-            try db.markingStops { try subscription.begin(regions, on: db, isInsideWrite: isInsideWrite) }
+            let reopenings = writer.externalChanges?.reopenings
+            try db.markingStops {
+                try subscription.begin(regions, on: db, isInsideWrite: isInsideWrite, reopenings: reopenings)
+            }
         } catch let stop as StoppedFetch {
             writer.proceed(after: stop, subscription.failures) { [weak writer] in
                 guard let writer else { return }

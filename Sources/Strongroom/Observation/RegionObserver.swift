@@ -33,6 +33,11 @@ final class RegionObserver: TransactionObserver {
         isStale = true
     }
 
+    /// Ignores the changes of the open transaction so far: the observer's own fetch has made them.
+    func forgetChanges() {
+        isStale = false
+    }
+
     /// Records that a value was fetched in the open transaction. The function is also called if what it has seen is
     /// rolled back.
     func noteProvisionalValue() {

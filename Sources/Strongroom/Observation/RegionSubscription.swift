@@ -13,6 +13,9 @@ final class RegionSubscription: @unchecked Sendable {
     let failures = Mutex(PassingFailures())
     private var observer: RegionObserver?
 
+    /// The number of the database's reopenings at the start. Nil if the changes of others are not observed.
+    let reopenings = Mutex<Int?>(nil)
+
     /// The number of the writer's commits when the observation should have begun. Nil before.
     private var firstCommit: UInt64?
 
@@ -47,9 +50,12 @@ final class RegionSubscription: @unchecked Sendable {
         if let observer = observer.take() { db.observers.remove(observer) }
     }
 
-    /// - parameter isInsideWrite: true if the observation starts inside of a write, the rest of which it observes.
+    /// - parameters:
+    ///   - isInsideWrite: true if the observation starts inside of a write, the rest of which it observes.
+    ///   - reopenings: the present number of the database's reopenings.
     func begin(
-        _ regions: [any DatabaseRegionConvertible], on db: Database, isInsideWrite: Bool = false
+        _ regions: [any DatabaseRegionConvertible], on db: Database, isInsideWrite: Bool = false,
+        reopenings: Int? = nil
     ) throws {
         guard isActive else { return }
         let commitCount = db.connection.commits, firstCommit = firstCommit ?? commitCount
@@ -64,8 +70,10 @@ final class RegionSubscription: @unchecked Sendable {
         if db.isInsideTransaction, !isInsideWrite { observer.missChanges() }
         self.observer = observer
         db.observers.add(observer, .observerLifetime)
-        // A lock of others, or a suspension, has delayed the observation: it has missed these commits.
-        if commitCount != firstCommit { notify(.unknownChange(db)) }
+        // A lock of others, or a suspension, has delayed the observation: it has missed these commits. While the
+        // database was locked, it may have missed those of others.
+        let hasMissed = commitCount != firstCommit || reopenings != self.reopenings.withLock { $0 }
+        if hasMissed { notify(.unknownChange(db)) }
     }
 }
 

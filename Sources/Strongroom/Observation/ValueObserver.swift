@@ -5,22 +5,11 @@ import Foundation
 /// A connection fetches a value, a thread of Dispatch reduces it, and the scheduler notifies it, one at a time.
 ///
 /// Sendable because `state` has its own lock, `reducer` is used by one thread at a time, and `regionObserver` and
-/// `isFetchingInWriter` are used with access to the writer.
+/// `writerFetch` are used with access to the writer.
 final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     typealias Fetched = Reducer.Fetched
 
-    private enum Source {
-        /// The pool's readers fetch values.
-        case pool(DatabasePool)
-
-        /// The writer fetches values.
-        case writer(any DatabaseWriter)
-
-        /// There is one value only.
-        case constant(any DatabaseReader)
-    }
-
-    private let source: Source
+    private let source: ValueSource
     private let tracking: ValueObservation<Reducer>.Tracking
     private let events: ObservationEvents
     private let requiresWriteAccess: Bool
@@ -34,10 +23,10 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     /// The locks of others that the latest fetches have met.
     private let failures = Mutex(PassingFailures())
     private var regionObserver: RegionObserver?
-    private var isFetchingInWriter = false
+    private var writerFetch = WriterFetch.none
 
     init(_ observation: ValueObservation<Reducer>, in reader: any DatabaseReader, _ sink: ValueSink<Reducer.Value>) {
-        source = Self.source(reader, requiresWriteAccess: observation.requiresWriteAccess)
+        source = ValueSource(reader, requiresWriteAccess: observation.requiresWriteAccess)
         tracking = observation.tracking
         events = observation.events
         requiresWriteAccess = observation.requiresWriteAccess
@@ -46,16 +35,6 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         fetch = Self.measured(reducer._makeFetch(), tally)
         reducesPromptly = (reducer as? any PromptReducer)?.isPrompt == true
         state = Mutex(ValueObserverState(sink: sink))
-    }
-
-    private static func source(_ reader: any DatabaseReader, requiresWriteAccess: Bool) -> Source {
-        switch reader {
-        case let wrapper as any ReaderWrapper: source(wrapper.reader, requiresWriteAccess: requiresWriteAccess)
-        case _ where reader.configuration.readonly && reader.externalChanges == nil: .constant(reader)
-        case let pool as DatabasePool where !requiresWriteAccess: .pool(pool)
-        case let writer as any DatabaseWriter: .writer(writer)
-        default: .constant(reader)
-        }
     }
 
     // MARK: - Life
@@ -117,13 +96,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         }
     }
 
-    private var reader: any DatabaseReader {
-        switch source {
-        case .constant(let reader): reader
-        case .writer(let writer): writer
-        case .pool(let pool): pool
-        }
-    }
+    private var reader: any DatabaseReader { source.reader }
 
     /// Repeats a fetch that was stopped.
     private func repeatFetch(after stop: StoppedFetch) {
@@ -192,8 +165,8 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     /// Fetches again after a transaction has changed the region.
     func regionDidChange(_ db: Database) {
-        // The fetch's own writes don't start another fetch.
-        guard isActive, !isFetchingInWriter else { return }
+        guard isActive else { return }
+        if writerFetch != .none { return writerFetch = .outdated }
         noteChange()
         for databaseDidChange in events.databaseDidChange { databaseDidChange() }
         switch source {
@@ -213,15 +186,15 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     /// Fetches and observes in one access, so that nothing can change in between.
     private func fetchInWriter(_ db: Database) -> Result<Fetched, any Error> {
-        isFetchingInWriter = true
-        defer { isFetchingInWriter = false }
+        writerFetch = .running
+        defer {
+            // Later, so that the values keep their order.
+            if writerFetch == .outdated { fetchLater() }
+            writerFetch = .none
+        }
         return Result {
             try db.markingStops { _ = try db.openConnection }
-            let isProvisional = db.isInsideTransaction
-            let (fetched, region) = try db.markingStops { try db.stops.interruptible { try fetchInTransaction(db) } }
-            if let region, state.withLock({ $0.updateRegion(region) }) { observe(region, on: db) }
-            if isProvisional { regionObserver?.noteProvisionalValue() }
-            return fetched
+            return try db.markingStops { try db.stops.interruptible { try fetchInTransaction(db) } }
         }
     }
 
@@ -233,14 +206,29 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         return result
     }
 
-    private func fetchInTransaction(_ db: Database) throws -> (Fetched, DatabaseRegion?) {
+    private func fetchInTransaction(_ db: Database) throws -> Fetched {
         // The observation starts inside of a transaction, with an immediate first value.
         if db.isInsideTransaction {
-            return try db.transactions.insideBlock {
-                try requiresWriteAccess ? fetchRecording(db) : db.readOnly { try fetchRecording(db) }
+            let fetched = try db.transactions.insideBlock {
+                try requiresWriteAccess ? fetchObserving(db) : db.readOnly { try fetchObserving(db) }
             }
+            regionObserver?.noteProvisionalValue()
+            return fetched
         }
-        return try requiresWriteAccess ? db.committing(fetchRecording) : db.isolated(fetchRecording)
+        guard requiresWriteAccess else { return try db.isolated(fetchObserving) }
+        return try db.committing { db in
+            let fetched = try fetchObserving(db)
+            // Its own changes start no other fetch. Those of its commit's observers do.
+            regionObserver?.forgetChanges()
+            return fetched
+        }
+    }
+
+    /// Fetches a value, and observes its region before the transaction ends.
+    private func fetchObserving(_ db: Database) throws -> Fetched {
+        let (fetched, region) = try fetchRecording(db)
+        if let region, state.withLock({ $0.updateRegion(region) }) { observe(region, on: db) }
+        return fetched
     }
 
     // MARK: - Fetching with a reader
@@ -384,16 +372,5 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
             tally?.report(.observationLatency(Tally.now &- changed))
         }
         sink?.notify(result)
-    }
-}
-
-extension ValueObserver: ExternalChangeObserver {
-    /// Fetches again, because the changes of others are not known. If a fetch is running, one more follows it, however
-    /// many changes come.
-    func databaseDidChangeElsewhere(_ db: Result<Database, any Error>) {
-        switch db {
-        case .success(let db): if !awaitsFirstFetch { regionDidChange(db) }
-        case .failure(let error): emit(.failure(error))
-        }
     }
 }

@@ -79,3 +79,11 @@ struct ValueObserverState<Reducer: ValueReducer> {
         continueReducing() ? fetched.removeFirst() : nil
     }
 }
+
+/// The fetch of an observation that runs with access to the writer.
+enum WriterFetch {
+    case none, running
+
+    /// The observers of its own commit have changed the region.
+    case outdated
+}

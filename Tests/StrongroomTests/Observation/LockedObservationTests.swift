@@ -128,6 +128,28 @@ struct LockedObservationTests {
         }
     }
 
+    @Test(
+        "of regions that begin while it is locked are notified of what others may have changed before the unlocking",
+        arguments: LockableKind.allCases)
+    func othersWhileLocked(kind: LockableKind) async throws {
+        var configuration = LockFixture.configuration(.refuse)
+        configuration.observesExternalChanges = true
+        configuration.journalMode = .wal
+        let fixture = try LockFixture(kind, configuration), writer = fixture.writer
+        let events = Shared<[String]>([])
+        try await writer.lock()
+        let observation = DatabaseRegionObservation(tracking: Table("wine")).start(in: writer) { error in
+            Issue.record(error)
+        } onEvent: { event in
+            events.update { $0.append(event.isKnown ? "known" : "unknown") }
+        }
+        try fixture.shell().insertWine()
+        try await writer.unlock(with: LockFixture.key)
+        try await writer.write { try $0.insertWine() }
+        #expect(events.value == ["unknown", "known"])
+        observation.cancel()
+    }
+
     @Test("of regions that have begun while it is locked keep no database open", arguments: LockableKind.allCases)
     func releaseWhileLocked(kind: LockableKind) async throws {
         var fixture: LockFixture? = try LockFixture(kind, LockFixture.configuration(.refuse))

@@ -52,6 +52,39 @@ struct ObservationEdgeTests {
         _ = folder
     }
 
+    @Test(
+        "A function that writes sees what the observers of its own commit change", arguments: WriterKind.allCases,
+        [false, true])
+    func changeInOwnCommit(kind: WriterKind, isImmediate: Bool) async throws {
+        let (writer, folder) = try kind.make()
+        try await writer.write { try $0.execute(sql: "CREATE TABLE visit (id INTEGER PRIMARY KEY)") }
+        // Each fetch is a visit, and each visit but the last makes a wine.
+        let bar = try DatabaseRegionObservation(tracking: Table("visit")).start(in: writer) { db in
+            try? db.inTransaction {
+                if try db.countWines() < 5 { try db.insertWine() }
+                return .commit
+            }
+        }
+        var observation = ValueObservation.tracking { db in
+            try db.execute(sql: "INSERT INTO visit DEFAULT VALUES")
+            return try db.countWines()
+        }
+        observation.requiresWriteAccess = true
+        let values = Shared<[Int]>([])
+        func start(_ scheduler: some ValueObservationScheduler) -> AnyDatabaseCancellable {
+            observation.start(in: writer, scheduling: scheduler) { error in
+                Issue.record(error)
+            } onChange: { value in
+                values.update { $0.append(value) }
+            }
+        }
+        let cancellable = isImmediate ? start(Immediately()) : start(.async(onQueue: DispatchQueue(label: "values")))
+        #expect(try await eventually { values.value == [0, 1, 2, 3, 4, 5] }, "\(values.value)")
+        cancellable.cancel()
+        bar.cancel()
+        _ = folder
+    }
+
     @Test("An observation that starts in a block whose transaction was undone fails, or begins after the block")
     func startInUndoneTransaction() async throws {
         let queue = try QueueFixture().queue

@@ -33,6 +33,31 @@ struct LockedAccessTests {
         #expect(try await writer.read { try $0.countWines() } == 0)
     }
 
+    @Test("and are refused call their functions one at a time, on few threads", arguments: LockableKind.allCases)
+    func manyRefused(kind: LockableKind) async throws {
+        let fixture = try LockFixture(kind), writer = fixture.writer
+        try await writer.lock()
+        let threads = Shared<Set<String>>([]), count = Shared(0), isDone = Gate()
+        let didFail: @Sendable (Result<Database, any Error>) -> Void = { result in
+            expectLocked(result.failure)
+            threads.update { _ = $0.insert("\(pthread_self())") }
+            usleep(500)
+            let all = count.update { count in
+                count += 1
+                return count
+            }
+            if all == 300 { isDone.open() }
+        }
+        for _ in 1...100 {
+            writer.asyncRead(didFail)
+            writer.asyncUnsafeRead(didFail)
+            writer.asyncBarrierWriteWithoutTransaction(didFail)
+        }
+        try await onThread { isDone.pass() }
+        #expect(threads.value.count < 10)
+        try await writer.unlock(with: LockFixture.key)
+    }
+
     private func callbackOfRead(_ writer: any LockableWriter) async throws -> (any Error)? {
         await withCheckedContinuation { continuation in
             writer.asyncRead { db in
