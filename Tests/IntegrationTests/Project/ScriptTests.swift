@@ -215,6 +215,17 @@ struct ReleaseScriptTests {
         #expect(page.contains("## What did not run") && page.contains("- `scripts/bench`: Ratios"))
     }
 
+    @Test("The script that collects the evidence of a release keeps what its page says of a machine that is gone")
+    func otherMachine() async throws {
+        #expect(try await release("demo", "apple").status == 1)
+        let rows = scratch.text(".build/page.md").split(separator: "\n").filter { $0.hasPrefix("| ") }
+        try FileManager.default.removeItem(atPath: scratch.path(".build/evidence"))
+        #expect(try await release("tests-1").status == 1)
+        let page = scratch.text(".build/page.md")
+        #expect(rows.count == 4 && rows.allSatisfy { page.contains($0 + "\n") }, "\(page)")
+        #expect(page.contains("4 passed, 1 failed, 0 skipped"))
+    }
+
     @Test(
         "The script that collects the evidence of a release fails for a step that fails, or says nothing it can quote")
     func failures() async throws {
