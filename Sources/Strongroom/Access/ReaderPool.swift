@@ -90,6 +90,8 @@ final class ReaderPool: Sendable {
             case .refused:
                 throw state.refusal
             case .mustWait:
+                // The unlocking needs the queue that this thread has.
+                if state.hold != nil, target?.isCurrent == true { throw DatabaseError.locked }
                 let handover = Handover<Result<Reader, any Error>>()
                 if rank == .ordinary {
                     wait = state.limitedWait(state.turnstile.append(.reader(handover.put)))

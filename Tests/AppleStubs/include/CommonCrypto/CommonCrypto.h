@@ -36,3 +36,10 @@ int CCSymmetricKeyWrap(
 int CCSymmetricKeyUnwrap(
     CCWrappingAlgorithm algorithm, const uint8_t *iv, const size_t ivLen, const uint8_t *kek, size_t kekLen,
     const uint8_t *wrappedKey, size_t wrappedKeyLen, uint8_t *rawKey, size_t *rawKeyLen);
+
+typedef uint32_t CC_LONG;
+typedef struct { uint32_t count[2], hash[8], wbuf[16]; } CC_SHA256_CTX;
+
+int CC_SHA256_Init(CC_SHA256_CTX *context);
+int CC_SHA256_Update(CC_SHA256_CTX *context, const void *data, CC_LONG size);
+int CC_SHA256_Final(unsigned char *digest, CC_SHA256_CTX *context);

@@ -43,6 +43,21 @@ struct LockMistakeTests {
         #expect(try writer.read { try $0.countWines() } == 0)
     }
 
+    @Test("keeps no thread waiting that is its target queue's", arguments: LockableKind.allCases)
+    func workOnTargetQueue(kind: LockableKind) throws {
+        let target = DispatchQueue(label: "target")
+        var configuration = LockFixture.configuration(.wait(600))
+        configuration.targetQueue = target
+        let fixture = try LockFixture(kind, configuration), writer = fixture.writer
+        try writer.lock()
+        target.sync {
+            expectLocked { _ = try writer.checkIntegrity() }
+            if let pool = fixture.pool { expectLocked { _ = try pool.makeSnapshot() } }
+        }
+        try writer.unlock(with: LockFixture.key)
+        #expect(try writer.checkIntegrity().isIntact)
+    }
+
     @Test("of a database in memory is refused, and loses nothing")
     func inMemory() throws {
         let queues = try [

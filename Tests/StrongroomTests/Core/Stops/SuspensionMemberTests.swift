@@ -36,6 +36,25 @@ struct SuspensionMemberTests {
         #expect(try writer.read { try $0.countWines() } == 2)
     }
 
+    @Test("a connection that opens while it ends, which is not left suspended")
+    func endDuringOpening() {
+        final class Owner {}
+        let owner = ObjectIdentifier(Owner()), keys = Owner(), family = ObjectIdentifier(keys)
+        let suspensions = Suspensions.shared, isSuspended = Shared(false)
+        suspensions.set(family, isSuspended: true, by: family)
+        let member = Suspensions.Member(
+            followsNotifications: false, family: family,
+            suspend: {
+                // Another thread resumes the database before this one has suspended the connection.
+                suspensions.set(family, isSuspended: false, by: family)
+                isSuspended.update { $0 = true }
+            }, resume: { isSuspended.update { $0 = false } }, holdsLock: { false })
+        suspensions.add(member, for: owner)
+        defer { suspensions.remove(owner) }
+        #expect(!isSuspended.value)
+        withExtendedLifetime(keys) {}
+    }
+
     @Test("a check of a database, by the notification and by the database itself", arguments: [true, false])
     func check(byNotification: Bool) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
