@@ -62,7 +62,7 @@ public final class DatabaseMetrics: Sendable {
     public func reportUntilCancelled() async {
         while !Task.isCancelled {
             report()
-            try? await Task.sleep(nanoseconds: UInt64(max(0.01, interval) * 1e9))
+            try? await Task.sleep(nanoseconds: UInt64((interval > 0.01 ? min(interval, 1e9) : 0.01) * 1e9))
         }
         report()
     }

@@ -16,6 +16,7 @@ struct DamagedJournal {
     init() {}
 
     init(_ file: UnlockedFile, _ format: PageFormat?, pageSize: Int) {
+        if let name = Self.superJournal(of: file), !NamedFile.exists(name) { return }
         var at: Int64 = 0
         var header = [UInt8](repeating: 0, count: 28)
         while header.withUnsafeMutableBytes({ file.read(at: at, into: $0) }), header.starts(with: Self.magic) {
@@ -30,6 +31,33 @@ struct DamagedJournal {
             at = (end + sector - 1) / sector * sector
             if records == 0 || count == Int(UInt32.max) { return }
         }
+    }
+
+    /// Returns the size of the database in pages before the transaction, as far as it is proven: the header of a
+    /// journal carries no checksum, and must not hide pages.
+    ///
+    /// - parameter stated: the size that page 1 states, or nil.
+    /// - parameter isAuthenticated: true if page 1 is authentic.
+    func provenPageCount(stated: Int?, isAuthenticated: Bool) -> Int? {
+        guard let pageCount, offsets.keys.allSatisfy({ $0 <= pageCount }) else { return nil }
+        guard let stated, stated != pageCount else { return pageCount }
+        return isAuthenticated ? stated : nil
+    }
+
+    /// Returns the path of the super-journal that the journal names at its end. Its removal has committed the
+    /// transaction in all databases of it. Nil if the transaction was one of this database alone.
+    private static func superJournal(of file: UnlockedFile) -> String? {
+        var end = [UInt8](repeating: 0, count: 16)
+        guard file.size > 28 + 16, end.withUnsafeMutableBytes({ file.read(at: file.size - 16, into: $0) }),
+            end.suffix(8).elementsEqual(magic), let length = end.number32(at: 0), let sum = end.number32(at: 4),
+            (1...4096).contains(length), file.size > 28 + 16 + Int64(length)
+        else { return nil }
+        var name = [UInt8](repeating: 0, count: length)
+        guard name.withUnsafeMutableBytes({ file.read(at: file.size - 16 - Int64(length), into: $0) }),
+            name.reduce(UInt32(0), { $0 &+ UInt32(bitPattern: Int32(Int8(bitPattern: $1))) }) == UInt32(sum),
+            !name.contains(0)
+        else { return nil }
+        return String(decoding: name, as: UTF8.self)
     }
 
     private mutating func read(

@@ -99,9 +99,10 @@ final class DamagedPages {
         states = [UInt8](repeating: State.ruined.rawValue, count: count + 1)
         readHeader()
         // Without a proof, the header must not hide pages.
+        let proven = journal.provenPageCount(stated: header?.pageCount, isAuthenticated: isAuthenticated)
         let stated = isAuthenticated ? header?.pageCount : nil
-        if let known = log.pageCount ?? journal.pageCount ?? stated, known < count { count = known }
-        expectedCount = log.pageCount ?? journal.pageCount ?? header?.pageCount ?? count
+        if let known = log.pageCount ?? proven ?? stated, known < count { count = known }
+        expectedCount = log.pageCount ?? proven ?? header?.pageCount ?? count
         expectedCount = max(count, min(expectedCount, 1 << 32))
         let scan = PageScan(format, pageSize: pageSize)
         try scan.run(

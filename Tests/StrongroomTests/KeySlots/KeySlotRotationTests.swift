@@ -98,7 +98,7 @@ struct KeySlotRotationTests {
         let queue = try DatabaseQueue(path: path, configuration: .slots("first"))
         try queue.rotateKey(.removing(newKey: .managed(by: store)))
         try queue.close()
-        #expect(try names() == ["db.sqlite", "db.sqlite-key-lock", "key"])
+        #expect(try names() == ["db.sqlite", "db.sqlite-key-lock", "key", "key-database"])
         #expect(try !opens("first"))
         var configuration = Configuration()
         configuration.encryption = Encryption(key: .managed(by: store))

@@ -12,6 +12,7 @@ extension Database {
     ///   temporary data on disk, and the attached one is encrypted.
     public func attach(path: String, as schemaName: String, encryption: Encryption?) throws {
         requireAccess()
+        try stops.refuseReadLocks()
         try keySetup.settlePendingKey()
         if encryption != nil { try untraced { try pragmaPolicy.requireTemporaryDataInMemory() } }
         var configuration = Configuration()
@@ -19,9 +20,12 @@ extension Database {
         configuration.readonly = self.configuration.readonly
         configuration.busyMode = self.configuration.busyMode
         configuration.posixPermissions = self.configuration.posixPermissions
+        configuration.observesSuspensionNotifications = self.configuration.observesSuspensionNotifications
         let other = try Database(path: path, description: description + ".attachment", configuration: configuration)
-        try other.withSoleAccess { other in
+        try other.withSoleAccess(family: self.configuration.keyring) { other in
+            if !other.configuration.readonly { try other.stops.refuseLocks() }
             try other.setUp()
+            try other.stops.refuseReadLocks()
             try attach(other, as: schemaName)
         }
     }
@@ -36,10 +40,16 @@ extension Database {
             // Nothing has been read yet: the format can still be set after the key.
             try execute(
                 sql: "ATTACH DATABASE ? AS \(schemaName.quotedDatabaseIdentifier) KEY ''", arguments: [other.filePath])
-            return try formatControl.holdingDefaults {
-                try formatControl.attach(
-                    derived, header: other.cipher.header, schema: schemaName.quotedDatabaseIdentifier, key: schemaName)
-                try formatControl.deriveBeforeFirstPage(of: schemaName)
+            do {
+                return try formatControl.holdingDefaults {
+                    try formatControl.attach(
+                        derived, header: other.cipher.header, schema: schemaName.quotedDatabaseIdentifier,
+                        key: schemaName)
+                    try formatControl.deriveBeforeFirstPage(of: schemaName)
+                }
+            } catch {
+                detachWithoutKey(schemaName)
+                throw error
             }
         }
         guard derived.settings.hasStandardPages, other.cipher.header == 0 else {
@@ -55,6 +65,16 @@ extension Database {
         defer { ConnectionHandle.setOpening(nil) }
         try formatControl.holdingDefaults {
             try check(derived.withSpec { try RawConnection(openConnection).attach(path, as: schemaName, key: $0) })
+        }
+    }
+
+    /// Detaches a schema that has not got its key: what is written into it would be clear text. If that fails, the
+    /// connection refuses all statements.
+    private func detachWithoutKey(_ schemaName: String) {
+        do {
+            try stops.undoing { try execute(sql: "DETACH DATABASE \(schemaName.quotedDatabaseIdentifier)") }
+        } catch {
+            pragmaPolicy.refuseAll(with: error as? DatabaseError ?? DatabaseError(resultCode: .SQLITE_ERROR))
         }
     }
 }

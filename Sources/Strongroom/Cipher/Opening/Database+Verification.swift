@@ -52,10 +52,14 @@ extension Database {
 
     /// Runs `body` with access to a connection without a queue, and closes it.
     ///
-    /// - parameter isStoppable: false if no suspension may stop it, because it is a part of other work.
-    func withSoleAccess<T>(isStoppable: Bool = true, _ body: (Database) throws -> T) throws -> T {
+    /// - parameters:
+    ///   - isStoppable: false if no suspension may stop it, because it is a part of other work.
+    ///   - family: the keys of the queue or pool that suspends it. Default: its own.
+    func withSoleAccess<T>(
+        isStoppable: Bool = true, family: Keyring? = nil, _ body: (Database) throws -> T
+    ) throws -> T {
         let former = connection.enter()
-        let work = SuspendedWork(self, isStoppable: isStoppable)
+        let work = SuspendedWork(self, isStoppable: isStoppable, family: family ?? configuration.keyring)
         defer {
             abandon()
             work.end()

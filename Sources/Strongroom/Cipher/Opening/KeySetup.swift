@@ -147,11 +147,12 @@ struct KeySetup {
         cipher.requested.pragmas = []
         guard database.isFileStored else { return try useThrowawayKey(.sqlcipher4) }
         // SQLCipher would use this key at the first read. The derived key replaces it before, when the derivation is
-        // known.
+        // known. A provider is asked then.
         if key.source.form == .raw {
             try useRawKey(key, salt: key.source.salt ?? database.fileHeader().salt ?? .random())
         } else {
-            try key.source.withSecret { secret in
+            let provisional = key.source.isImmediate ? key : try .random()
+            try provisional.source.withSecret { secret in
                 try secret.withBytes {
                     try database.formatControl.setKey($0, format: .sqlcipher4, header: 0, schema: "main", name: "main")
                 }

@@ -15,11 +15,17 @@ extension DatabaseFile {
     ///   a file with several names.
     public static func setPlaintextHeader(_ header: PlaintextHeader?, path: String, encryption: Encryption) throws {
         if let header { try PlaintextHeader.validate(size: header.size) }
+        var wasWAL = false
         do {
-            try withHeaderConnection(path, encryption) { try HeaderChange($0).run(header) }
+            try withHeaderConnection(path, encryption) { database in
+                wasWAL = try database.log.isUsed
+                try HeaderChange(database).run(header)
+            }
         } catch {
             // Opening finds the header that the file has now, and removes what a failed change has left.
-            try? withHeaderConnection(path, encryption, isStoppable: false) { try HeaderChange($0).removeUnusedSalt() }
+            try? withHeaderConnection(path, encryption, isStoppable: false) {
+                try HeaderChange($0).cleanUp(wasWAL: wasWAL)
+            }
             throw error
         }
     }

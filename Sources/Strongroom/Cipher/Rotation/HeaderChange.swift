@@ -17,11 +17,12 @@ struct HeaderChange {
             throw DatabaseError(refusing: "\(path) is not an encrypted database", reason: .notEncrypted)
         }
         try database.requireSingleName()
+        try requireSalt(header, derived.salt)
+        try database.stops.check()
+        try Task.checkCancellation()
         // With a write-ahead log, the first page in the log and the file would have different formats.
         let wasWAL = try database.log.isUsed
         if wasWAL { try requireJournalMode("delete") }
-        try database.stops.check()
-        try Task.checkCancellation()
         try writeNextSaltFile(header, salt: derived.salt)
         try writeFirstPage(headerSize: header?.size ?? 0)
         // The change has happened: stops do not apply.
@@ -36,7 +37,7 @@ struct HeaderChange {
         // If the key contains the salt, the file is only needed for the size.
         let isProvided = header?.salt != .sidecar
         let encryption = Encryption(key: key, settings: derived.settings, plaintextHeader: isProvided ? header : nil)
-        try database.requireOpening(encryption) { fresh in
+        try database.requireOpening(encryption, cipher.keyring) { fresh in
             guard try PageAuthentication(fresh).badPages().isEmpty else {
                 throw DatabaseError(
                     resultCode: .SQLITE_CORRUPT, message: "after the change of header, \(path) is damaged")
@@ -44,16 +45,18 @@ struct HeaderChange {
         }
     }
 
+    private func requireSalt(_ header: PlaintextHeader?, _ salt: Salt) throws {
+        guard let bytes = header?.salt.provided, bytes != salt.bytes else { return }
+        throw DatabaseError(
+            refusing: "the salt of \(path) is different", advice: "change the key to change the salt",
+            reason: .wrongSalt)
+    }
+
     /// Writes the new header into the salt file before the first page has it.
     ///
     /// If the salt file contains another header, that one stays in it: opening tries both.
     private func writeNextSaltFile(_ header: PlaintextHeader?, salt: Salt) throws {
         guard let header else { return }
-        if let bytes = header.salt.provided, bytes != salt.bytes {
-            throw DatabaseError(
-                refusing: "the salt of \(path) is different", advice: "change the key to change the salt",
-                reason: .wrongSalt)
-        }
         // Without a plaintext header, what is in the file may be the beginning of what a killed change wrote.
         let present = cipher.header > 0 ? try SaltFile.read(.permanent, of: database.filePath) : nil
         let next = SaltFile(salt: salt, header: header.size)
@@ -82,8 +85,9 @@ struct HeaderChange {
         try SaltFile(salt: salt, header: 0).remove(.permanent, of: database.filePath)
     }
 
-    /// Removes the salt file after a failed change: a file that is encrypted from its first byte contains its salt.
-    func removeUnusedSalt() throws {
+    /// Removes what a failed change has left. A file that is encrypted from its first byte contains its salt.
+    func cleanUp(wasWAL: Bool) throws {
+        if wasWAL { try requireJournalMode("wal") }
         if cipher.header == 0, try database.fileSize() > 0 { try removeSaltFile() }
     }
 

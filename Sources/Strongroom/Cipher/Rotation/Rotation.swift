@@ -97,12 +97,14 @@ struct Rotation {
             }
         }
         do {
-            try database.requireOpening(bareEncryption)
-        } catch let error as DatabaseError {
+            // With the derived key, so that a provider is asked once.
+            try database.requireOpening(bareEncryption, cipher.keyring)
+        } catch {
+            let error = error as? DatabaseError
             throw DatabaseError(
-                error.extendedResultCode, .keyChanged,
+                error?.extendedResultCode ?? .SQLITE_ERROR, .keyChanged,
                 "the key was changed, but a new connection does not open \(database.path) with it",
-                advice: error.failureReason)
+                advice: error?.failureReason)
         }
         attempt.complete()
         return outcome
@@ -258,9 +260,10 @@ struct Rotation {
             bad = try database.withPlainConnection(derived: new, header: cipher.header) {
                 try PageAuthentication($0).badPages()
             }
-        } catch let error as DatabaseError {
+        } catch {
             throw DatabaseError(
-                error.extendedResultCode, .keyChanged, "the key was changed, but its check could not be finished",
+                (error as? DatabaseError)?.extendedResultCode ?? .SQLITE_ERROR, .keyChanged,
+                "the key was changed, but its check could not be finished",
                 advice: "run checkIntegrity()")
         }
         guard bad.isEmpty else {

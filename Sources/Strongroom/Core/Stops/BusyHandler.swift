@@ -34,7 +34,8 @@ final class BusyHandler {
         case .immediateError:
             try database.check(database.connection.setBusyTimeout(milliseconds: minimumTimeout))
         case .timeout(let seconds):
-            let milliseconds = CInt(min(max((seconds * 1000).rounded(.up), 0), Double(CInt.max)))
+            // A number that is none is no time.
+            let milliseconds = seconds.isNaN ? 0 : CInt(min(max((seconds * 1000).rounded(.up), 0), Double(CInt.max)))
             try database.check(database.connection.setBusyTimeout(milliseconds: milliseconds))
         case .callback(let callback):
             self.callback = callback

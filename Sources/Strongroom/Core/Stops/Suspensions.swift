@@ -103,8 +103,10 @@ final class Suspensions: Sendable {
 final class SuspendedWork: Sendable {
     private let connection: Mutex<ConnectionHandle?>
 
-    /// - parameter isStoppable: false for work that ends by itself: only its locks count.
-    init(_ database: Database, isStoppable: Bool) {
+    /// - parameters:
+    ///   - isStoppable: false for work that ends by itself: only its locks count.
+    ///   - family: the object that stands for the queue or pool that suspends it.
+    init(_ database: Database, isStoppable: Bool, family: AnyObject?) {
         // A copy is the same lock, around the same value. A notification that comes after the end finds nothing.
         let shared = Mutex<ConnectionHandle?>(database.connection)
         connection = shared
@@ -113,7 +115,7 @@ final class SuspendedWork: Sendable {
             followsNotifications: configuration.observesSuspensionNotifications,
             holdsLock: { shared.withLock { $0?.holdsLock } == true })
         if isStoppable {
-            member.family = configuration.keyring.map(ObjectIdentifier.init)
+            member.family = family.map(ObjectIdentifier.init)
             member.suspend = { shared.withLock { $0?.suspend(interrupts: true) } }
             member.resume = { shared.withLock { $0?.resume() } }
         }

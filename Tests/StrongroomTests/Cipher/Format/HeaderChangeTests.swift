@@ -52,6 +52,37 @@ struct HeaderChangeTests {
         #expect(!FileManager.default.fileExists(atPath: path + "-salt-next"))
     }
 
+    @Test("that is refused or cancelled keeps the write-ahead log", arguments: [true, false])
+    func refusal(isCancelled: Bool) async throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        try create(path, nil, journalMode: "wal")
+        let salt = PlaintextHeader(size: 32, salt: .provided([UInt8](repeating: 1, count: 16)))
+        let header = isCancelled ? PlaintextHeader() : salt, encryption = encryption
+        let change = Task {
+            if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+            try DatabaseFile.setPlaintextHeader(header, path: path, encryption: encryption)
+        }
+        await #expect(throws: (any Error).self) { try await change.value }
+        #expect(try headerSize(path) == 0)
+        #expect(!FileManager.default.fileExists(atPath: path + "-salt"))
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        #expect(try await queue.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
+    }
+
+    @Test("that fails at the first page keeps the write-ahead log")
+    func failure() throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        try create(path, nil, journalMode: "wal")
+        // The salt can't be written beside it.
+        try FileManager.default.createDirectory(atPath: path + "-salt", withIntermediateDirectories: false)
+        #expect(throws: DatabaseError.self) {
+            try DatabaseFile.setPlaintextHeader(PlaintextHeader(), path: path, encryption: encryption)
+        }
+        try FileManager.default.removeItem(atPath: path + "-salt")
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        #expect(try queue.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
+    }
+
     @Test(
         "while another connection reads is busy, and the database opens as before",
         arguments: [(32, 64), (nil, 32)] as [(Int?, Int?)], ["wal", "delete"])

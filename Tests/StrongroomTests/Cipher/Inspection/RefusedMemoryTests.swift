@@ -66,6 +66,23 @@ struct RefusedMemoryTests {
         }
     }
 
+    @Test("to the key of an attached new database leaves no schema without a key")
+    func attachedWithoutKey() async {
+        await #expect(processExitsWith: .success) {
+            let clear = Data("kept from others".utf8)
+            try Self.refuse(inStepsOf: 1) { queue, folder in
+                let path = folder.path("other.sqlite")
+                try queue.writeWithoutTransaction { db in
+                    let outcome = Result { try db.attach(path: path, as: "other", encryption: Self.encryption()) }
+                    guard case .failure(let error) = outcome else { return }
+                    try? db.execute(sql: "CREATE TABLE other.t(a); INSERT INTO other.t VALUES ('kept from others')")
+                    if (try? Data(contentsOf: URL(fileURLWithPath: path)))?.range(of: clear) != nil { exit(9) }
+                    throw error
+                }
+            }
+        }
+    }
+
     @Test("to keys refuses ATTACH and VACUUM beforehand", arguments: ["ATTACH ? AS other KEY 'key'", "VACUUM INTO ?"])
     func beforehand(sql: String) async {
         await #expect(processExitsWith: .success) { [sql = sql as String] in

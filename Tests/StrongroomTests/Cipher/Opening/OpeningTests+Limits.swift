@@ -6,6 +6,16 @@ import Testing
 
 extension OpeningTests {
     @Test(
+        "A database opens with a timeout that is no number, and with one without end", arguments: [.nan, -1, .infinity])
+    func timeouts(seconds: TimeInterval) throws {
+        var configuration = Configuration.encrypted()
+        configuration.busyMode = .timeout(seconds)
+        try withEncryptedQueue(configuration) { queue in
+            try queue.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        }
+    }
+
+    @Test(
         "Opening prints nothing on stderr where memory can't be locked",
         .enabled(
             if: SQLCipherVersion.running < .rebuilt || SQLCipherVersion.running >= SQLCipherVersion(4, 16),

@@ -55,6 +55,32 @@ struct SuspensionMemberTests {
         withExtendedLifetime(keys) {}
     }
 
+    @Test("an attachment, which opens the other database", arguments: [true, false])
+    func attachment(byNotification: Bool) throws {
+        let folder = try TemporaryFolder(), other = folder.path("other.sqlite")
+        let encryption = Encryption(key: try .random())
+        var configuration = Configuration()
+        configuration.encryption = encryption
+        let attached = try DatabaseQueue(path: other, configuration: configuration)
+        try attached.inDatabase { db in
+            // Reading takes its lock.
+            _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = delete")
+            try db.execute(sql: "CREATE TABLE wine (id INTEGER PRIMARY KEY)")
+        }
+        try attached.close()
+        configuration = walConfiguration()
+        configuration.observesSuspensionNotifications = byNotification
+        let queue = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration)
+        try queue.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        byNotification ? suspend() : queue.suspend()
+        let error = #expect(throws: DatabaseError.self) {
+            try queue.inDatabase { try $0.attach(path: other, as: "o", encryption: encryption) }
+        }
+        #expect(error?.isInterruptionError == true)
+        byNotification ? resume() : queue.resume()
+        try queue.inDatabase { try $0.attach(path: other, as: "o", encryption: encryption) }
+    }
+
     @Test("a check of a database, by the notification and by the database itself", arguments: [true, false])
     func check(byNotification: Bool) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
