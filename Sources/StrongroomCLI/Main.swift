@@ -5,6 +5,7 @@ import Strongroom
 @main
 enum Main {
     static func main() {
+        openStandardDescriptors()
         // All files of this program are readable by their owner only: databases, logs and temporary copies.
         umask(0o077)
         Interruption.unblock()
@@ -26,6 +27,14 @@ enum Main {
             }
         } catch {
             Foundation.exit(report(error).rawValue)
+        }
+    }
+
+    /// Takes the numbers of closed standard descriptors, so that no pipe and no database gets one. Reading from it, or
+    /// writing to it, fails as before.
+    private static func openStandardDescriptors() {
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
+            _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
     }
 

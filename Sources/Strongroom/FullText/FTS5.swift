@@ -154,6 +154,6 @@ extension Database {
 extension String {
     /// The string as a literal of SQL.
     var sqlStringLiteral: String {
-        "'" + replacing("'", with: "''") + "'"
+        "'" + replacing(ascii: "'", with: "''") + "'"
     }
 }

@@ -93,14 +93,6 @@ enum TextEncoding: Int {
     }
 }
 
-extension String {
-    fileprivate init?(validatingUTF8Bytes bytes: some Collection<UInt8>) {
-        let text = String(decoding: bytes, as: UTF8.self)
-        guard text.utf8.elementsEqual(bytes) else { return nil }
-        self = text
-    }
-}
-
 extension StoredRecord {
     /// Returns a text. Nil for another value.
     func text(_ index: Int, _ encoding: TextEncoding) -> String? {

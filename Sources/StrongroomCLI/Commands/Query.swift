@@ -82,7 +82,7 @@ struct Query: Reporting {
         let target = try Target(file, format)
         try target.requireDatabase()
         let secret = target.isClear ? nil : try passphrase.secret(opening: target)
-        let sql = self.sql ?? Self.standardInput()
+        let sql = try self.sql ?? Self.standardInput()
         do {
             try write ? change(sql, target, secret, runner) : read(sql, target, secret, runner)
         } catch var failure as Failure where failure.status == .other && failure.remedy == nil {
@@ -103,11 +103,17 @@ struct Query: Reporting {
         }
     }
 
-    private static func standardInput() -> String {
+    private static func standardInput() throws -> String {
         if isatty(STDIN_FILENO) == 1 {
             Console.message("Reading SQL from the terminal; Ctrl-D ends it. For a conversation: strongroom shell FILE")
         }
-        return String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self)
+        let bytes = try Interruption.deferred { try $0.readAll(STDIN_FILENO) }
+        guard let sql = String(validatingUTF8Bytes: bytes) else {
+            throw Failure(
+                .other, "standard input is not UTF-8; nothing was changed",
+                remedy: "Convert the SQL to UTF-8, for example with iconv")
+        }
+        return sql
     }
 
     private func read(_ sql: String, _ target: Target, _ secret: GivenSecret?, _ runner: SQLRunner) throws {

@@ -21,8 +21,8 @@ struct Metric {
     }
 
     private static func escaped(_ text: String) -> String {
-        text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
-            .replacingOccurrences(of: "\n", with: "\\n")
+        text.replacing(ascii: "\\", with: "\\\\").replacing(ascii: "\"", with: "\\\"")
+            .replacing(ascii: "\n", with: "\\n")
     }
 
     private static func text(_ value: Double) -> String {

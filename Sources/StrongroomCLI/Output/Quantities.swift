@@ -29,5 +29,5 @@ func shellQuoted(_ text: String) -> String {
     let plain = text.unicodeScalars.allSatisfy {
         $0.isASCII && ($0.properties.isAlphabetic || "0123456789/._-+,:=@%".unicodeScalars.contains($0))
     }
-    return plain && !text.isEmpty ? text : "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'"
+    return plain && !text.isEmpty ? text : "'" + text.replacing(ascii: "'", with: "'\\''") + "'"
 }

@@ -86,7 +86,7 @@ final class ReplicaMetrics: @unchecked Sendable {
     }
 
     private static func escaped(_ text: String) -> String {
-        text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
-            .replacingOccurrences(of: "\n", with: "\\n")
+        text.replacing(ascii: "\\", with: "\\\\").replacing(ascii: "\"", with: "\\\"")
+            .replacing(ascii: "\n", with: "\\n")
     }
 }

@@ -88,13 +88,17 @@ struct Replicate: Reporting {
     func run() throws {
         let configuration = try config.map { try ReplicaConfiguration(path: $0, options) }
         let jobs = configuration?.jobs ?? [ReplicaJob(file: file!, destination: destination!, options: options)]
-        if once {
-            for job in jobs where !FileManager.default.fileExists(atPath: try Place(job.file).path) {
-                throw Failure.absent(job.file)
-            }
-        }
+        for job in jobs { try requireDatabase(job.file) }
         let metrics = (metrics ?? configuration?.metrics).map { ReplicaMetrics(path: $0, jobs) }
         try Interruption.deferred { try run(jobs, metrics, $0) }
+    }
+
+    /// Refuses files that are no database before a signer or a folder is made. Without --once, the database may come
+    /// later.
+    private func requireDatabase(_ file: String) throws {
+        guard try once || FileIdentity(Place(file).path) != nil else { return }
+        let target = try Target(file)
+        if once || target.inspection.kind != .empty { try target.requireDatabase() }
     }
 
     private func run(_ jobs: [ReplicaJob], _ metrics: ReplicaMetrics?, _ interruption: Interruption) throws {

@@ -119,7 +119,7 @@ struct RowWriter {
     private static func csv(_ values: [String]) -> String {
         values.map { value in
             guard value.unicodeScalars.contains(where: { ",\"\r\n".unicodeScalars.contains($0) }) else { return value }
-            return "\"" + value.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+            return "\"" + value.replacing(ascii: "\"", with: "\"\"") + "\""
         }.joined(separator: ",")
     }
 }

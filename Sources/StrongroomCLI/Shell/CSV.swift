@@ -11,13 +11,26 @@ struct CSV {
     private(set) var rows: [Row] = []
     /// The line of a quote that is not closed before the end.
     private(set) var unterminatedQuote: Int?
+    /// The first line of a row with a value that is not UTF-8.
+    private(set) var malformedRow: Int?
 
     init(_ content: Data) {
         var line = 1, quoteLine = 1, row = Row(line: 1), value: [UInt8] = [], isQuoted = false, wasQuote = false
-        func text() -> String { String(decoding: value, as: UTF8.self) }
+        var malformed: Int?, wasReturn = false
+        func endValue() {
+            if let text = String(validatingUTF8Bytes: value) {
+                row.values.append(text)
+            } else {
+                malformed = malformed ?? row.line
+            }
+            (value, isQuoted, wasQuote) = ([], false, false)
+        }
         // Spreadsheets begin their files with a byte order mark.
         for byte in content.dropFirst(content.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0) {
-            if byte == UInt8(ascii: "\n") { line += 1 }
+            let isEndOfReturn = wasReturn && byte == UInt8(ascii: "\n")
+            wasReturn = byte == UInt8(ascii: "\r")
+            if isEndOfReturn, !isQuoted || wasQuote { continue }
+            if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") && (!isQuoted || wasQuote) { line += 1 }
             switch byte {
             case UInt8(ascii: "\"") where isQuoted && !wasQuote: wasQuote = true
             case UInt8(ascii: "\"") where isQuoted:
@@ -25,20 +38,21 @@ struct CSV {
                 wasQuote = false
             case _ where isQuoted && !wasQuote: value.append(byte)
             case UInt8(ascii: "\"") where value.isEmpty: (isQuoted, quoteLine) = (true, line)
-            case UInt8(ascii: ","), UInt8(ascii: "\n"):
-                row.values.append(text())
-                (value, isQuoted, wasQuote) = ([], false, false)
-                guard byte == UInt8(ascii: "\n") else { continue }
+            case UInt8(ascii: ","): endValue()
+            // Some programs end lines with a carriage return alone.
+            case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+                endValue()
                 rows.append(row)
                 row = Row(line: line)
-            case UInt8(ascii: "\r"): break
             default: value.append(byte)
             }
         }
         if isQuoted, !wasQuote { unterminatedQuote = quoteLine }
         // The last line may lack its end.
         if !value.isEmpty || !row.values.isEmpty || isQuoted {
-            rows.append(Row(line: row.line, values: row.values + [text()]))
+            endValue()
+            rows.append(row)
         }
+        malformedRow = malformed
     }
 }

@@ -20,9 +20,10 @@ extension ShellSession {
                     try db.execute(sql: "CREATE TABLE \(quoted(table)) (\(columns))")
                 }
             }
-            let width = try db.columns(in: table).count
+            let columns = try db.columns(in: table).isEmpty ? [] : db.storedColumns(of: table), width = columns.count
+            let names = columns.map(quoted).joined(separator: ", ")
             let marks = Array(repeating: "?", count: width).joined(separator: ", ")
-            let insertion = try db.makeStatement(sql: "INSERT INTO \(quoted(table)) VALUES (\(marks))")
+            let insertion = try db.makeStatement(sql: "INSERT INTO \(quoted(table)) (\(names)) VALUES (\(marks))")
             for (index, row) in rows.enumerated() {
                 try interruption.check()
                 try requireWidth(width, row, path)
@@ -51,6 +52,11 @@ extension ShellSession {
             throw Failure(
                 .other, file: path, "line \(line) begins a quoted value that does not end; no row was imported",
                 remedy: "Close the quote, or double it if it is part of the value")
+        }
+        if let line = csv.malformedRow {
+            throw Failure(
+                .other, file: path, "line \(line) is not UTF-8; no row was imported",
+                remedy: "Convert it to UTF-8, for example with iconv")
         }
         return csv.rows[...]
     }

@@ -6,6 +6,13 @@ struct SQLDump {
 
     init(_ db: Database) { self.db = db }
 
+    /// The tables in which the virtual table ?1 keeps its rows.
+    private static let shadows = """
+        SELECT name FROM pragma_table_list
+        WHERE type = 'shadow' AND lower(substr(name, 1, length(?1) + 1)) = lower(?1) || '_'
+        AND EXISTS (SELECT 1 FROM pragma_table_list WHERE type = 'virtual' AND lower(name) = lower(?1))
+        """
+
     /// - parameter table: the only table to dump, with its indexes and triggers; nil for all.
     func write(_ table: String?, to write: (String) throws -> Void) throws {
         let entries = try Row.fetchAll(
@@ -13,7 +20,7 @@ struct SQLDump {
             sql: """
                 SELECT type, name, sql, rootpage FROM sqlite_master
                 WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-                AND (?1 IS NULL OR lower(tbl_name) = lower(?1))
+                AND (?1 IS NULL OR lower(tbl_name) = lower(?1) OR tbl_name IN (\(Self.shadows)))
                 ORDER BY type <> 'table', rowid
                 """, arguments: [table])
         let virtual = entries.filter { ($0["type"] as String) == "table" && ($0["rootpage"] as Int) == 0 }
@@ -42,17 +49,24 @@ struct SQLDump {
     }
 
     private func writeRows(of table: String, to write: (String) throws -> Void) throws {
-        let listing = "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid"
-        let columns = try String.fetchAll(db, sql: listing, arguments: [table]).map(quoted)
-        let values = columns.map { "quote(\($0))" }.joined(separator: " || ',' || ")
+        let columns = try db.storedColumns(of: table).map(quoted)
+        // SQLite's quote() knows how many digits a number needs, and ends a text at a NUL.
+        let values = columns.map { "CASE typeof(\($0)) WHEN 'text' THEN 't' || \($0) ELSE quote(\($0)) END" }
         let head = "INSERT INTO \(quoted(table)) (\(columns.joined(separator: ", "))) VALUES ("
-        let rows = try String.fetchCursor(db, sql: "SELECT \(values) FROM \(quoted(table))")
-        while let row = try rows.next() { try write(head + row + ");") }
+        let listing = "SELECT \(values.joined(separator: ", ")) FROM \(quoted(table))"
+        let rows = try Row.fetchCursor(db, sql: listing)
+        while let row = try rows.next() {
+            let literals = columns.indices.map { index -> String in
+                let text: String = row[index]
+                return text.utf8.first == UInt8(ascii: "t") ? literal(text.utf8.dropFirst()) : text
+            }
+            try write(head + literals.joined(separator: ",") + ");")
+        }
     }
 
     private func writeSequences(_ table: String?, to write: (String) throws -> Void) throws {
         guard try db.tableExists("sqlite_sequence") else { return }
-        let counters = "SELECT name, seq FROM sqlite_sequence WHERE ?1 IS NULL OR name = ?1"
+        let counters = "SELECT name, seq FROM sqlite_sequence WHERE ?1 IS NULL OR name = ?1 COLLATE NOCASE"
         for row in try Row.fetchAll(db, sql: counters, arguments: [table]) {
             let name = literal(row["name"])
             try write("DELETE FROM sqlite_sequence WHERE name = \(name);")
@@ -60,5 +74,20 @@ struct SQLDump {
         }
     }
 
-    private func literal(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
+    private func literal(_ text: String) -> String { literal(text.utf8[...]) }
+
+    /// Returns the text as a literal of SQL, which can't contain NUL.
+    private func literal(_ text: Substring.UTF8View) -> String {
+        text.split(separator: 0, omittingEmptySubsequences: false).map { part in
+            "'" + String(decoding: part, as: UTF8.self).replacing(ascii: "'", with: "''") + "'"
+        }.joined(separator: "||char(0)||")
+    }
+}
+
+extension Database {
+    /// The columns of a table that take values: not those that are generated.
+    func storedColumns(of table: String) throws -> [String] {
+        let listing = "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid"
+        return try String.fetchAll(self, sql: listing, arguments: [table])
+    }
 }

@@ -90,4 +90,4 @@ extension ShellSession {
     }
 }
 
-func quoted(_ name: String) -> String { "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\"" }
+func quoted(_ name: String) -> String { "\"" + name.replacing(ascii: "\"", with: "\"\"") + "\"" }

@@ -77,7 +77,10 @@ struct ShellSession {
             }
             statement += statement.isEmpty ? line : "\n" + line
             if SQLText.isBlank(statement) { statement = "" }
-            guard SQLText.isComplete(statement) else { continue }
+            // Looking at the whole statement after each line would take quadratic time.
+            guard line.utf8.contains(UInt8(ascii: ";")) || line.contains("*/"), SQLText.isComplete(statement) else {
+                continue
+            }
             let sql = statement
             statement = ""
             input.remember(sql)
@@ -183,9 +186,8 @@ enum ShellInput {
         switch self {
         case .terminal(let editor): return editor.read(prompt)
         case .stream(var reader):
-            let line = try reader.next()
-            self = .stream(reader)
-            return line.map { .text($0) } ?? .end
+            defer { self = .stream(reader) }
+            return try reader.next().map { .text($0) } ?? .end
         }
     }
 

@@ -73,8 +73,19 @@ struct Interruption: Sendable {
             let count = Foundation.read(input, room.baseAddress, room.count)
             if count >= 0 { return count }
             guard errno == EINTR else {
-                throw Failure(errno: errno, "standard input cannot be read", remedy: "Check where it comes from")
+                let what = input == STDIN_FILENO ? "standard input" : "the file"
+                throw Failure(errno: errno, "\(what) cannot be read", remedy: "Check where it comes from")
             }
+        }
+    }
+
+    /// Reads to the end.
+    func readAll(_ input: Int32) throws -> [UInt8] {
+        var all: [UInt8] = [], room = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = try room.withUnsafeMutableBytes { try read(input, into: $0) }
+            if count == 0 { return all }
+            all += room[..<count]
         }
     }
 }

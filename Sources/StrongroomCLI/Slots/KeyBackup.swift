@@ -21,6 +21,10 @@ struct KeyBackup: KeyCommand {
     @OptionGroup(title: "Output options") var output: OutputOptions
 
     func run() throws {
+        if name == "-" {
+            throw Failure(
+                .usage, keyFile: "-", "a copy has another name; nothing was changed", remedy: "Give it another name")
+        }
         let slots = try slots(target())
         let text = try attributing(to: file) { try slots.backup() }
         try text.withUnsafeBytes { try GivenSecret.write($0, toNew: name) }

@@ -24,6 +24,11 @@ struct KeyExport: KeyCommand {
     @OptionGroup(title: "Output options") var output: OutputOptions
 
     func run() throws {
+        if name == "-" {
+            throw Failure(
+                .usage, keyFile: "-", "a key file has another name; nothing was changed",
+                remedy: "Without OUT, the key goes to standard output")
+        }
         let slots = try slots(target())
         let digits = try slots.withDataKeyAndSalt { GivenSecret(digitsOf: $0) }
         guard let name else {

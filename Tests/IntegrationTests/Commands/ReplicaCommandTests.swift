@@ -43,6 +43,20 @@ struct ReplicaCommandTests {
         #expect(count == "0")
     }
 
+    @Test("Replicate refuses a file that is no database, and makes nothing", arguments: ["text", "", "folder"])
+    func noDatabase(kind: String) async throws {
+        let path = scratch.path("file"), before: [String]
+        if kind == "folder" {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        } else {
+            try scratch.write(Data(String(repeating: kind, count: 1000).utf8), to: "file")
+        }
+        before = try scratch.names()
+        let outcome = try await strongroom("replicate", path, scratch.path("replica"), "--once")
+        #expect(outcome.status != 0 && outcome.errors.contains("\(path): it is"), "\(outcome.errors)")
+        #expect(try scratch.names() == before)
+    }
+
     @Test("Replicas lists restore points as restore takes them, and fails with 21 when the newest is too old")
     func replicas() async throws {
         let path = try await database(), destination = scratch.path("replica")

@@ -71,7 +71,7 @@ extension Database {
         CipherLog.start()
         let place = target.rawValue == SQLCipherLogTarget.device.rawValue ? CipherLog.sink ?? "off" : target.rawValue
         try runCipherPragma("cipher_log_level = \(logLevel.rawValue)")
-        try runCipherPragma("cipher_log = '\(place.replacingOccurrences(of: "'", with: "''"))'")
+        try runCipherPragma("cipher_log = '\(place.replacing(ascii: "'", with: "''"))'")
     }
 
     /// Turns SQLCipher's log off, for the whole process.
@@ -108,7 +108,7 @@ extension Database {
     /// - throws: `SQLITE_MISUSE` if the license is not accepted. The community edition accepts none.
     public func applySQLCipherLicense(_ license: String) throws {
         requireAccess()
-        let quoted = license.replacingOccurrences(of: "'", with: "''")
+        let quoted = license.replacing(ascii: "'", with: "''")
         guard let status = try answer(to: "PRAGMA cipher_license = '\(quoted)'"), status == "0" else {
             throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the SQLCipher license was not accepted")
         }

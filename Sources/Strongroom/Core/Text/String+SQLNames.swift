@@ -3,7 +3,25 @@ import Foundation
 extension String {
     /// The string as an SQL identifier, in double quotes.
     public var quotedDatabaseIdentifier: String {
-        "\"" + replacingOccurrences(of: "\"", with: "\"\"") + "\""
+        "\"" + replacing(ascii: "\"", with: "\"\"") + "\""
+    }
+
+    /// Returns the text with each of an ASCII character replaced. Compares bytes: a quotation mark with a combining
+    /// mark behind it is another character for Swift, and still ends a literal of SQL.
+    package func replacing(ascii old: Unicode.Scalar, with new: String) -> String {
+        let byte = UInt8(ascii: old)
+        guard utf8.contains(byte) else { return self }
+        let bytes = utf8.reduce(into: [UInt8]()) { bytes, next in
+            if next == byte { bytes += new.utf8 } else { bytes.append(next) }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Creates the text of bytes. Nil unless they are UTF-8.
+    package init?(validatingUTF8Bytes bytes: some Collection<UInt8>) {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard text.utf8.elementsEqual(bytes) else { return nil }
+        self = text
     }
 
     /// The name as SQLite compares it: without regard to the case of ASCII letters.

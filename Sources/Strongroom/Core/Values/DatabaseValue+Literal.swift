@@ -20,7 +20,7 @@ extension String {
     var sqlLiteral: String {
         // SQL text ends at a NUL character.
         if utf8.contains(0) { return "CAST(\(Data(utf8).hexadecimalLiteral) AS TEXT)" }
-        return "'" + replacingOccurrences(of: "'", with: "''") + "'"
+        return "'" + replacing(ascii: "'", with: "''") + "'"
     }
 }
 

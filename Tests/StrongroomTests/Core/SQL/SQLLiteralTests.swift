@@ -193,3 +193,22 @@ struct SQLLiteralTests {
         }
     }
 }
+
+@Suite("Quotation marks before combining marks")
+struct CombiningMarkTests {
+    @Test("are doubled in names and literals of SQL, so that a text ends nowhere else")
+    func quoting() throws {
+        #expect("a\"\u{301}b".quotedDatabaseIdentifier.utf8.elementsEqual("\"a\"\"\u{301}b\"".utf8))
+        let queue = try DatabaseQueue()
+        let name = "a\"\u{301}b", text = "'\u{301}); DROP TABLE safe; --"
+        try queue.write { db in
+            try db.create(table: "safe") { $0.primaryKey("id", .integer) }
+            try db.create(table: name) { table in
+                table.column("n\"\u{301}", .text).defaults(to: text)
+            }
+            try db.execute(literal: "INSERT INTO \(sql: name.quotedDatabaseIdentifier) DEFAULT VALUES")
+            #expect(try String.fetchOne(db, sql: "SELECT * FROM \(name.quotedDatabaseIdentifier)") == text)
+            #expect(try db.tableExists("safe") && db.columns(in: name).map(\.name) == ["n\"\u{301}"])
+        }
+    }
+}
