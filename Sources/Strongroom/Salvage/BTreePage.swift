@@ -76,6 +76,30 @@ struct BTreePage {
         return (0..<cellCount).allSatisfy { pointer($0).map { $0 >= content } == true && cell($0) != nil }
     }
 
+    /// True if each byte of the content belongs to one cell, to one free block or to a fragment, and no byte to two, as
+    /// SQLite leaves a page: otherwise, cells are missing. <https://www.sqlite.org/fileformat2.html#b_tree_pages>
+    var isWhole: Bool {
+        guard let shown = bytes.number16(at: header + 5), var block = bytes.number16(at: header + 1) else {
+            return false
+        }
+        let content = shown == 0 ? 65536 : shown
+        var used = content + Int(bytes[header + 7]), end = content
+        for index in 0..<cellCount {
+            guard let extent = cell(index)?.extent, extent.lowerBound >= content else { return false }
+            // SQLite gives a cell the room of a free block.
+            used += max(4, extent.count)
+        }
+        while block != 0 {
+            guard block >= end, let next = bytes.number16(at: block), let size = bytes.number16(at: block + 2),
+                size >= 4,
+                block + size <= usable
+            else { return false }
+            used += size
+            (block, end) = (next, block + size)
+        }
+        return used == usable
+    }
+
     /// Rejects cells that share bytes with others, and keeps as many as it can. In a page that nothing proves,
     /// thousands of cells could be one long row.
     mutating func rejectOverlaps() {

@@ -69,7 +69,7 @@ final class SalvagePlan {
         try TreeWalk(
             pages: pages, isTable: true, mark: .visited,
             leaf: { leaf in
-                rows += self.schemaRows(leaf.place.number, leaf.version, leaf.isProven && leaf.version.isNewest) ?? []
+                rows += self.schemaRows(leaf.place.number, leaf.version, leaf.isProven && leaf.version.isNewest)
             },
             hole: { place, _ in self.schemaHoles.append(place) }
         ).run(TreePlace(number: 1))
@@ -79,8 +79,11 @@ final class SalvagePlan {
     }
 
     /// Returns the rows of a leaf of the schema. Rows that can't be read make holes.
-    private func schemaRows(_ number: Int, _ version: PageVersion, _ isProven: Bool) -> [SchemaEntry]? {
-        guard let page = pages.bTreePage(number, version) else { return nil }
+    private func schemaRows(_ number: Int, _ version: PageVersion, _ isProven: Bool) -> [SchemaEntry] {
+        guard let page = pages.bTreePage(number, version) else {
+            schemaHoles.append(TreePlace(number: number))
+            return []
+        }
         if number == 1 || page.cellCount > 0 { recognizeEncoding(page, version) }
         return (0..<page.cellCount).compactMap { index in
             if let cell = page.cell(index), case .row(let record) = RowReader(pages: pages).row(cell, page, version),

@@ -44,7 +44,9 @@ final class SalvageReader {
         try TreeWalk(
             pages: pages, isTable: isTable, mark: .emitted,
             leaf: { leaf in
-                guard let page = self.pages.bTreePage(leaf.place.number, leaf.version) else { return }
+                guard let page = self.pages.bTreePage(leaf.place.number, leaf.version) else {
+                    return self.note(leaf.place, tree, &table, hasOlder: true)
+                }
                 for index in 0..<page.cellCount { try self.read(page, index, leaf, tree, &table) }
                 try self.advance()
             },
@@ -71,7 +73,8 @@ final class SalvageReader {
         let range = SalvageReport.RowRange(after: place.lower, through: place.upper)
         // No leaf below another page is empty.
         if place.isLeaf, place.depth > 0, !hasOlder, pages.isAuthenticated { table.missing += 1 }
-        if table.unknownRanges.count < 1000 { table.unknownRanges.append(range) }
+        // Several rows of a page may be lost.
+        if table.unknownRanges.count < 1000, table.unknownRanges.last != range { table.unknownRanges.append(range) }
         note(place.number, .table(name: tree.schemaEntry.name, rows: range))
     }
 
@@ -82,7 +85,7 @@ final class SalvageReader {
     private func read(
         _ page: BTreePage, _ index: Int, _ leaf: TreeLeaf, _ tree: PlannedTree, _ table: inout SalvageReport.Table
     ) throws {
-        guard let cell = page.cell(index) else { return }
+        guard let cell = page.cell(index) else { return note(leaf.place, tree, &table, hasOlder: true) }
         switch rows.row(cell, page, leaf.version) {
         case .row(let row):
             let isOwn = leaf.isProven && (!page.kind.isTable || leaf.place.contains(cell.rowID))
@@ -94,13 +97,24 @@ final class SalvageReader {
             table.setAside += 1
             try setAside(row, cell.rowID, page, index, root: tree.schemaEntry.root)
         case .broken(let lost):
-            // An older version of a leaf may have rows that were deleted since, or that another leaf has now.
-            if leaf.isProven, leaf.version.isNewest, !page.kind.isTable || leaf.place.contains(cell.rowID) {
-                if pages.isAuthenticated { table.missing += 1 }
-                if page.kind.isTable, table.missingRows.count < 1000 { table.missingRows.append(cell.rowID) }
-            }
+            noteBroken(cell, page, leaf, tree, &table)
             if let lost { note(lost, .overflow(table: tree.schemaEntry.name, rowID: cell.rowID)) }
         }
+    }
+
+    private func noteBroken(
+        _ cell: BTreePage.Cell, _ page: BTreePage, _ leaf: TreeLeaf, _ tree: PlannedTree,
+        _ table: inout SalvageReport.Table
+    ) {
+        // An older version of a leaf may have rows that were deleted since, or that another leaf has now. The newest
+        // one is a hole that the walk has noted.
+        guard leaf.version.isNewest else { return }
+        let isOwn = leaf.isProven && (!page.kind.isTable || leaf.place.contains(cell.rowID))
+        guard isOwn, pages.isAuthenticated || page.kind.isTable else {
+            return note(leaf.place, tree, &table, hasOlder: true)
+        }
+        if pages.isAuthenticated { table.missing += 1 }
+        if page.kind.isTable, table.missingRows.count < 1000 { table.missingRows.append(cell.rowID) }
     }
 
     private func save(_ row: StoredRecord, _ rowID: Int64, in tree: PlannedTree) throws -> Bool {

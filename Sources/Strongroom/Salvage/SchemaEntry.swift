@@ -33,6 +33,8 @@ struct SchemaEntry: Equatable {
             root <= Int64(UInt32.max), sql != nil || kind == .index
         else { return nil }
         (self.kind, self.name, self.table, self.root, self.rowID) = (kind, name, table, Int(root), rowID)
+        // Only virtual tables have no root.
+        if kind == .table, root == 0, !isVirtual { return nil }
     }
 
     /// The words of the SQL in capitals, without more than is needed to tell statements apart.

@@ -38,7 +38,8 @@ struct TreeWalk {
     let leaf: (TreeLeaf) throws -> Void
     /// Called with each cell of an interior page of an index: it is an entry itself.
     var innerCell: (BTreePage, Int, PageVersion) throws -> Void = { _, _, _ in }
-    /// Called with each page that can't be read, and with true if an older version of a leaf takes its place.
+    /// Called with each page that can't be read, or not as a whole: with true if a part of it can, or if an older
+    /// version of a leaf takes its place.
     var hole: (TreePlace, Bool) throws -> Void = { _, _ in }
 
     private static let deepest = 40
@@ -49,11 +50,15 @@ struct TreeWalk {
             return try hole(place, false)
         }
         if let kind = kind(place.number, newest), kind.isTable == isTable, newest.isNewest {
-            if kind.isLeaf { return try come(to: place, newest, newest.times.intersection(place.times) != nil) }
+            if kind.isLeaf {
+                if !isWhole(place, newest) { try hole(place, true) }
+                return try come(to: place, newest, newest.times.intersection(place.times) != nil)
+            }
             guard let times = newest.times.intersection(place.times),
                 let page = pages.bTreePage(place.number, newest), page.kind == kind
             else { return try hole(place, false) }
             pages.set(mark, place.number)
+            if !isWhole(place, newest) { try hole(place, true) }
             return try descend(page, newest, place, times)
         }
         // The newest version is damaged. An older leaf counts if the page above was the same then.
@@ -63,6 +68,14 @@ struct TreeWalk {
             return try come(to: place, version, version.times.intersection(place.times) != nil)
         }
         try hole(place, false)
+    }
+
+    /// Returns true if the page has all of its cells. An authentic page is what SQLite wrote.
+    private func isWhole(_ place: TreePlace, _ version: PageVersion) -> Bool {
+        guard !pages.isAuthenticated else { return true }
+        guard let page = pages.bTreePage(place.number, version), page.isWhole else { return false }
+        // No leaf below another page is empty.
+        return place.depth == 0 || page.cellCount > 0 || !page.kind.isLeaf
     }
 
     private func kind(_ number: Int, _ version: PageVersion) -> BTreeKind? {
