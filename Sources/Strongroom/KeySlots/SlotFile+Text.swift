@@ -99,15 +99,16 @@ extension SlotFile {
 private struct Lines {
     private var rest: ArraySlice<Substring>
 
-    init(_ text: String) { rest = text.split(separator: "\n", omittingEmptySubsequences: false)[...] }
+    init(_ text: String) { rest = text.lineParts[...] }
 
     mutating func removeFirst() { rest.removeFirst() }
 
-    func comesNext(_ name: String) -> Bool { rest.first?.hasPrefix(name + " ") == true }
+    func comesNext(_ name: String) -> Bool { rest.first?.remainder(after: name + " ") != nil }
 
     mutating func value(_ name: String) -> Substring? {
-        guard comesNext(name) else { return nil }
-        return rest.removeFirst().dropFirst(name.count + 1)
+        guard let value = rest.first?.remainder(after: name + " ") else { return nil }
+        rest.removeFirst()
+        return value
     }
 }
 

@@ -29,6 +29,16 @@ struct SlotFileFormatTests {
         #expect(text[0] == "Strongroom keys 1" && text[2] == "epoch 1" && text[4] == "label Zoë’s laptop")
     }
 
+    @Test("may have labels that begin with a mark of the letter before", arguments: ["\u{301}x", "e\u{301}"])
+    func marks(label: String) throws {
+        var draft = try SlotFileDraft(salt: .random(), dataKey: dataKey, deriver: KeySlotDeriver(), epoch: 0)
+        draft = try draft.adding(NewKeySlot(label: label, derivation: .cheap), SecretBytes(copying: [1]))
+        let folder = try TemporaryFolder()
+        let made = try SlotFiles(database: folder.path("db")).changing { try draft.publish($0, as: .current) }
+        #expect(try SlotFile(text: made.text) == made)
+        #expect(made.entries[0].slot.label.utf8.elementsEqual(label.utf8))
+    }
+
     @Test("has the tests of RFC 3394, RFC 7914 and RFC 5869 behind it")
     func vectors() throws {
         func bytes(_ hex: String) throws -> SecretBytes { try SecretBytes(copying: #require(hexBytes(hex))) }
