@@ -86,13 +86,10 @@ extension BackupRecord {
     }
 
     init?(text: [UInt8]) {
-        guard let whole = String(bytes: text, encoding: .utf8), whole.hasSuffix("\n") else { return nil }
-        var lines = whole.split(separator: "\n", omittingEmptySubsequences: false).dropLast()[...]
-        func next(_ name: String) -> Substring? {
-            guard let line = lines.popFirst(), line.hasPrefix(name + " ") else { return nil }
-            return line.dropFirst(name.count + 1)
-        }
-        guard lines.popFirst() == Self.title[...], let source = next("source").flatMap(Self.unescaped),
+        guard text.last == UInt8(ascii: "\n"), let whole = String(bytes: text, encoding: .utf8) else { return nil }
+        var lines = whole.lineParts.dropLast()
+        func next(_ name: String) -> Substring? { lines.popFirst()?.remainder(after: name + " ") }
+        guard lines.popFirst()?.hasBytes(of: Self.title) == true, let source = next("source").flatMap(Self.unescaped),
             let settings = next("settings").flatMap(Self.settings),
             let header = next("header").flatMap({ Int($0) }), header == 0 || PlaintextHeader.isValid(size: header),
             let slots = next("slots").flatMap({ Int($0) }), slots >= 0
@@ -108,16 +105,17 @@ extension BackupRecord {
 
     /// True if the files are a database and some of what belongs to it: no name leads out of the folder.
     private var hasFitNames: Bool {
-        guard let last = files.last?.name, !last.isEmpty, last != ".", last != "..", !last.contains("/"),
-            !last.contains("\0"), (try? Self.requireFit(last)) != nil
+        guard let last = files.last?.name, !last.isEmpty, last != ".", last != "..",
+            !last.utf8.contains(UInt8(ascii: "/")), !last.utf8.contains(0), (try? Self.requireFit(last)) != nil
         else { return false }
         let beside = CompanionFile.allCases.filter(\.isPublished).map { $0.path(of: last) }
-        let names = files.dropLast().map(\.name)
-        return names.allSatisfy(beside.contains) && Set(names).count == names.count
+        let names = files.dropLast().map { Array($0.name.utf8) }
+        return names.allSatisfy(beside.map { Array($0.utf8) }.contains) && Set(names).count == names.count
     }
 
     private static func file(_ line: Substring) -> File? {
-        let parts = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        let parts = line.utf8.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
+            .map { Substring($0) }
         guard parts.count == 3, let size = Int64(parts[0]), size >= 0, parts[1].utf8.count == 64,
             parts[1].allSatisfy(\.isHexDigit), let name = unescaped(parts[2])
         else { return nil }
@@ -140,21 +138,30 @@ extension BackupRecord {
 
     // A path may contain a line break.
 
+    private static let escape = UInt8(ascii: "\\"), lineFeed = UInt8(ascii: "\n")
+
     private static func escaped(_ text: String) -> String {
-        text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\n", with: "\\n")
+        let bytes = text.utf8.flatMap { byte -> [UInt8] in
+            switch byte {
+            case escape: [escape, escape]
+            case lineFeed: [escape, UInt8(ascii: "n")]
+            default: [byte]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func unescaped(_ text: Substring) -> String? {
-        var plain = "", isEscape = false
-        for character in text {
-            switch (isEscape, character) {
-            case (false, "\\"): isEscape = true
-            case (true, "n"): (plain, isEscape) = (plain + "\n", false)
-            case (true, "\\"): (plain, isEscape) = (plain + "\\", false)
+        var plain: [UInt8] = [], isEscape = false
+        for byte in text.utf8 {
+            switch (isEscape, byte) {
+            case (false, escape): isEscape = true
+            case (true, UInt8(ascii: "n")): (plain, isEscape) = (plain + [lineFeed], false)
+            case (true, escape): (plain, isEscape) = (plain + [escape], false)
             case (true, _): return nil
-            case (false, _): plain.append(character)
+            case (false, _): plain.append(byte)
             }
         }
-        return isEscape ? nil : plain
+        return isEscape ? nil : String(decoding: plain, as: UTF8.self)
     }
 }

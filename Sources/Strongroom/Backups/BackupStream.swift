@@ -104,7 +104,7 @@ extension BackupStream {
     }
 
     private static func unpack(_ file: BackupRecord.File, _ reader: TarReader, in folder: String) throws {
-        guard let head = try reader.header(), head.name == file.name, head.size == file.size else {
+        guard let head = try reader.header(), head.name.hasBytes(of: file.name), head.size == file.size else {
             throw TarReader.unfit("\(file.name) is not where its record has it")
         }
         var digest = try FileDigest()

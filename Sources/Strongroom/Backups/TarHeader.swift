@@ -34,7 +34,7 @@ struct TarHeader: Equatable {
         func put(_ bytes: some Sequence<UInt8>, at offset: Int) {
             for (index, byte) in bytes.enumerated() { block[offset + index] = byte }
         }
-        put(name.utf8.prefix(100), at: 0)
+        put(shortName.utf8, at: 0)
         for (offset, number, digits) in [(100, 0o600, 7), (108, 0, 7), (116, 0, 7), (136, 0, 11)] {
             put(Self.octal(Int64(number), digits), at: offset)
         }
@@ -44,6 +44,17 @@ struct TarHeader: Equatable {
         put(Self.octal(Self.checksum(of: block), 6), at: 148)
         block[155] = UInt8(ascii: " ")
         return block
+    }
+
+    /// The whole letters of the name in the first 100 bytes.
+    private var shortName: String {
+        var short = String.UnicodeScalarView(), count = 0
+        for scalar in name.unicodeScalars {
+            count += UTF8.width(scalar)
+            if count > 100 { break }
+            short.append(scalar)
+        }
+        return String(short)
     }
 
     private static func octal(_ number: Int64, _ digits: Int) -> [UInt8] {
@@ -73,15 +84,15 @@ struct TarHeader: Equatable {
 
     /// Reads the block of a header. Nil if it is none.
     init?(block: [UInt8]) {
-        func text(_ range: Range<Int>) -> String? { String(bytes: block[range].prefix { $0 != 0 }, encoding: .utf8) }
+        // A long name may be cut off inside of a letter: the records before have the whole one.
+        func text(_ range: Range<Int>) -> String { String(decoding: block[range].prefix { $0 != 0 }, as: UTF8.self) }
         func number(_ range: Range<Int>) -> Int64? {
-            text(range).flatMap { Int64($0.trimmingPrefix(" ").prefix { $0 != " " }, radix: 8) }
+            Int64(text(range).trimmingPrefix(" ").prefix { $0 != " " }, radix: 8)
         }
         guard block.count == Self.blockSize, block[257..<262].elementsEqual("ustar".utf8),
-            number(148..<156) == Self.checksum(of: block), let name = text(0..<100), let size = number(124..<136),
-            size >= 0
+            number(148..<156) == Self.checksum(of: block), let size = number(124..<136), size >= 0
         else { return nil }
-        self.init(name: name, size: size, kind: block[156] == 0 ? UInt8(ascii: "0") : block[156])
+        self.init(name: text(0..<100), size: size, kind: block[156] == 0 ? UInt8(ascii: "0") : block[156])
     }
 
     /// Takes over what records say about this entry. Returns false if they are malformed.
@@ -91,12 +102,10 @@ struct TarHeader: Equatable {
             guard let length = Int(String(decoding: rest[..<space], as: UTF8.self)),
                 length > space - rest.startIndex + 1,
                 length <= rest.count, rest[rest.startIndex + length - 1] == UInt8(ascii: "\n"),
-                let text = String(bytes: rest[(space + 1)..<(rest.startIndex + length - 1)], encoding: .utf8),
-                let equals = text.firstIndex(of: "=")
+                let (keyword, value) = Self.parts(of: rest[(space + 1)..<(rest.startIndex + length - 1)])
             else { return false }
-            let value = text[text.index(after: equals)...]
-            switch text[..<equals] {
-            case "path": name = String(value)
+            switch keyword {
+            case "path": name = value
             case "size":
                 guard let size = Int64(value), size >= 0 else { return false }
                 self.size = size
@@ -106,5 +115,14 @@ struct TarHeader: Equatable {
             rest = rest.dropFirst(length)
         }
         return rest.isEmpty
+    }
+
+    /// Returns the parts of a record before and after the first equals sign. Nil without one, or if they are not UTF-8.
+    private static func parts(of record: ArraySlice<UInt8>) -> (keyword: String, value: String)? {
+        guard let equals = record.firstIndex(of: UInt8(ascii: "=")),
+            let keyword = String(bytes: record[..<equals], encoding: .utf8),
+            let value = String(bytes: record[(equals + 1)...], encoding: .utf8)
+        else { return nil }
+        return (keyword, value)
     }
 }

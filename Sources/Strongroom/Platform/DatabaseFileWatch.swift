@@ -9,11 +9,11 @@ private struct WatchedFiles {
     var log: String { CompanionFile.log.path(of: database) }
     var journal: String { CompanionFile.journal.path(of: database) }
 
-    var folder: String { String(database[..<database.lastIndex(of: "/")!]) + "/" }
+    var folder: String { String(database[...database.utf8.lastIndex(of: UInt8(ascii: "/"))!]) }
 
     /// The names in the folder whose files are watched for being created or removed.
     var names: Set<String> {
-        Set([database, log, journal].map { String($0[$0.index(after: $0.lastIndex(of: "/")!)...]) })
+        Set([database, log, journal].map(NamedFile.name))
     }
 
     func failure(_ number: CInt) -> DatabaseError {

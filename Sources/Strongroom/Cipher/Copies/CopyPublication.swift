@@ -160,7 +160,7 @@ struct CopyPublication {
         var buffer = [UInt8](repeating: 0, count: Int(NAME_MAX) + 1)
         let count = NamedFile.read(copy + recordEnding, settled: false, into: &buffer)
         guard count > 0, count <= Int(NAME_MAX), let name = String(bytes: buffer.prefix(Int(count)), encoding: .utf8),
-            !name.contains("/"), !name.contains("\0"), name != ".", name != ".."
+            !name.utf8.contains(UInt8(ascii: "/")), !name.utf8.contains(0), name != ".", name != ".."
         else { return nil }
         return name
     }

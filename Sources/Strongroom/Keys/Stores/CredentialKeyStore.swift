@@ -54,7 +54,7 @@ public struct CredentialKeyStore: KeyStore {
 
     private var path: String {
         get throws(KeyStoreError) {
-            guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
+            guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")), name != ".", name != ".." else {
                 throw .failed("\"\(name)\" is not the name of a credential")
             }
             return try folder + "/" + name

@@ -118,7 +118,7 @@ extension SecretFile {
     }
 
     private var isFolderThere: Bool {
-        let folder = path.contains("/") ? String(path[...path.lastIndex(of: "/")!]) : "."
+        let folder = NamedFile.folder(of: path)
         return NamedFile.size(folder) == -2
     }
 }
