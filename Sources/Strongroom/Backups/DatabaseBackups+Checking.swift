@@ -46,6 +46,19 @@ extension DatabaseBackups {
         try opening(backup, keys) { _, key in key } ?? .unrecognized
     }
 
+    /// Returns the key that opens a backup, or the damage that keeps every key from opening it.
+    ///
+    /// - throws: the errors that do not depend on the backup.
+    package func opening(
+        _ backup: DatabaseBackup, among keys: BackupCheck.Keys
+    ) throws -> (key: BackupCheck.Key, damage: BackupCheck?) {
+        do {
+            return (try key(opening: backup, among: keys), nil)
+        } catch let error as DatabaseError where error.saysDamage(to: backup) {
+            return (.unrecognized, BackupCheck(damage: error, in: backup))
+        }
+    }
+
     // MARK: - With a key
 
     /// Runs `body` with a connection, and with the key that opens the backup. Nil if none does.
@@ -82,8 +95,8 @@ extension DatabaseBackups {
                 let problems = pages + report.structureProblems + report.foreignKeyProblems
                 return BackupCheck(isDamaged ? .damaged : .intact, key, problems)
             }
-        } catch let error as DatabaseError where error.saysDamage {
-            return BackupCheck(.damaged, .unrecognized, [error.failureReason ?? "\(error.extendedResultCode)"])
+        } catch let error as DatabaseError where error.saysDamage(to: backup) {
+            return BackupCheck(damage: error, in: backup)
         }
     }
 
@@ -124,14 +137,38 @@ extension DatabaseBackup {
     }
 }
 
+extension BackupCheck {
+    /// Creates the outcome for a backup that an error keeps from being opened.
+    fileprivate init(damage error: DatabaseError, in backup: DatabaseBackup) {
+        let unfit = backup.unfitFiles
+        self.init(
+            .damaged, .unrecognized, unfit.isEmpty ? [error.failureReason ?? "\(error.extendedResultCode)"] : unfit)
+    }
+}
+
+extension DatabaseBackup {
+    /// A line for each file that is absent, can't be read, or does not have the size that it was written with.
+    fileprivate var unfitFiles: [String] {
+        record.files.compactMap { file in
+            let path = folder + "/" + file.name, size = NamedFile.size(path)
+            if size == file.size {
+                return FileManager.default.isReadableFile(atPath: path) ? nil : "can't read \(file.name)"
+            }
+            return size < 0 ? "\(file.name) is missing" : "\(file.name) has \(size) bytes instead of \(file.size)"
+        }
+    }
+}
+
 extension DatabaseError {
-    /// True if the error is about the content of the files.
-    fileprivate var saysDamage: Bool {
-        if isInterruptionError { return false }
+    /// True if the error is about the files of the backup. The files of keys, for example, concern all backups.
+    fileprivate func saysDamage(to backup: DatabaseBackup) -> Bool {
         let reasons: [Reason] = [
-            .missingSalt, .damagedSalt, .contradictoryHeader, .damagedSlotFile, .forgedSlotFile, .notDatabase,
-            .encryptedWithoutKey, .notEncrypted,
+            .missingSalt, .damagedSalt, .unfitSaltFile, .contradictoryHeader, .damagedSlotFile, .forgedSlotFile,
+            .unfitSlotFile, .notDatabase, .encryptedWithoutKey, .notEncrypted,
         ]
-        return resultCode == .SQLITE_CORRUPT || reason.map(reasons.contains) ?? false
+        if isInterruptionError { return false }
+        if resultCode == .SQLITE_CORRUPT || extendedResultCode == .SQLITE_IOERR_READ { return true }
+        if let reason { return reasons.contains(reason) }
+        return [.SQLITE_CANTOPEN, .SQLITE_IOERR].contains(resultCode) && !backup.unfitFiles.isEmpty
     }
 }
