@@ -29,6 +29,10 @@ public struct DatabaseBackup: Sendable, Equatable {
     /// A Boolean value that indicates whether the backup is complete, and was not found damaged by its last check.
     public var isGood: Bool { isComplete && lastCheck?.outcome != .damaged }
 
+    /// A Boolean value that indicates whether the date is more than five minutes in the future: a clock was wrong when
+    /// the backup was made, or is wrong now. Its age is unknown.
+    public var isDatedInFuture: Bool { date > Date().addingTimeInterval(300) }
+
     /// Separates backups of the same second.
     let number: Int
     let record: BackupRecord
@@ -49,9 +53,9 @@ public struct DatabaseBackup: Sendable, Equatable {
             database, BackupRecord.fileName, BackupRecord.markName, BackupRecord.partialName, BackupCheck.fileName,
             BackupCheck.partialName,
         ]
-        let names = Set(known + CompanionFile.allCases.map { $0.path(of: database) })
+        let names = Set((known + CompanionFile.allCases.map { $0.path(of: database) }).map { Array($0.utf8) })
         let found = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [""]
-        hasForeignFiles = !found.allSatisfy(names.contains)
+        hasForeignFiles = !found.allSatisfy { names.contains(Array($0.utf8)) }
     }
 
     // MARK: - Names

@@ -17,7 +17,8 @@ public struct DatabaseBackups: Sendable {
 
     /// Creates the value. The first backup creates the folder with mode 0700. The folder around it must exist.
     public init(folder: String) {
-        self.folder = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
+        self.folder =
+            folder.utf8.count > 1 && folder.utf8.last == UInt8(ascii: "/") ? String(folder.dropLast()) : folder
     }
 
     // MARK: - Listing
@@ -29,7 +30,7 @@ public struct DatabaseBackups: Sendable {
     public func backups(of source: String? = nil) throws -> [DatabaseBackup] {
         let source = source.map(DatabaseFile.realPath)
         return try names().compactMap { DatabaseBackup(in: folder + "/" + $0) }
-            .filter { source == nil || $0.source == source }
+            .filter { source == nil || $0.source.hasBytes(of: source!) }
             .sorted { ($0.date, $0.number) > ($1.date, $1.number) }
     }
 
@@ -54,7 +55,7 @@ public struct DatabaseBackups: Sendable {
 
     // MARK: - Forgetting
 
-    /// The outcome of ``forget(keeping:of:isDryRun:)``.
+    /// The outcome of ``forget(keeping:of:sparing:isDryRun:)``.
     public struct Forgotten: Sendable {
         /// The backups that were removed, or would be.
         public internal(set) var removed: [DatabaseBackup] = []
@@ -65,23 +66,27 @@ public struct DatabaseBackups: Sendable {
     /// Removes the backups that a rule does not keep. The rule applies to the backups of each database separately.
     ///
     /// The newest good backup of a database always stays. A damaged backup never takes the place of a good one in the
-    /// rule. A backup loses its name before its files are removed. A backup with foreign files stays.
+    /// rule. A backup loses its name before its files are removed. A backup with foreign files stays. So does one that
+    /// is dated in the future, and it does not count: a clock was wrong.
     ///
     /// - parameters:
     ///   - retention: the rule.
     ///   - source: the path of a database, to forget backups of it only. Nil, the default, for all databases.
+    ///   - made: a backup that stays, whatever its date is: the one that was just made. Nil, the default, for none.
     ///   - isDryRun: true to remove nothing. Default: false.
     /// - throws: `SQLITE_CANTOPEN` if a backup can't be removed. Those before it are gone.
     @discardableResult
     public func forget(
-        keeping retention: BackupRetention, of source: String? = nil, isDryRun: Bool = false
+        keeping retention: BackupRetention, of source: String? = nil, sparing made: DatabaseBackup? = nil,
+        isDryRun: Bool = false
     ) throws -> Forgotten {
         var outcome = Forgotten()
-        for (_, backups) in Dictionary(grouping: try backups(of: source), by: \.source).sorted(by: { $0.key < $1.key })
-        {
-            let kept = Self.kept(backups, retention)
+        let now = Date(), groups = Dictionary(grouping: try backups(of: source)) { Array($0.source.utf8) }
+        for (_, backups) in groups.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            let kept = Self.kept(backups.filter { $0.date <= now }, retention)
             for backup in backups {
-                if kept.contains(backup.folder) || backup.hasForeignFiles {
+                let isSpared = backup.date > now || backup.folder == made?.folder
+                if isSpared || kept.contains(backup.folder) || backup.hasForeignFiles {
                     outcome.kept.append(backup)
                 } else if try isDryRun || remove(backup) {
                     outcome.removed.append(backup)

@@ -14,8 +14,9 @@ struct Backup: Reporting {
             If OUT is a folder, the copy is in a new folder in it that has the date as its name, with its salt file \
             and its slot file. A folder whose name ends in / is created. --keep removes what its rule does not keep: \
             3,7d,4w,12m,5y keeps the 3 newest copies, and the newest one of each of the last 7 days, 4 weeks, 12 \
-            months and 5 years that have a copy; h stands for hours. The newest good copy always stays. Copies of \
-            other databases in the folder are not counted.
+            months and 5 years that have a copy; h stands for hours. The new copy and the newest good copy always \
+            stay. Copies that are dated in the future stay, and are reported. Those and copies of other databases are \
+            not counted.
 
             If OUT is -, the copy is written to standard output, as an archive of tar that strongroom restore - reads. \
             It is made in the folder that TMPDIR names, or in /var/tmp, first.
@@ -147,7 +148,7 @@ struct Backup: Reporting {
     private func forget(
         _ rule: BackupRetention, of made: DatabaseBackup, in backups: DatabaseBackups
     ) throws -> DatabaseBackups.Forgotten {
-        try attributing(to: destination) { try backups.forget(keeping: rule, of: made.source) }
+        try attributing(to: destination) { try backups.forget(keeping: rule, of: made.source, sparing: made) }
     }
 
     private func report(
@@ -155,6 +156,7 @@ struct Backup: Reporting {
     ) throws {
         let damaged = checks.filter { $0.1.outcome == .damaged }, unopened = checks.filter { $0.1.key == .unrecognized }
         let status: Status = damaged.isEmpty ? .done : .damaged
+        let future = (forgotten?.kept ?? []).filter(\.isDatedInFuture)
         var members: [(String, JSON)] = [
             ("source", .text(file)), ("folder", .text(destination)), ("date", .text(made.date.formatted(.iso8601))),
         ]
@@ -167,6 +169,7 @@ struct Backup: Reporting {
         if let forgotten {
             members += [
                 ("forgotten", .list(forgotten.removed.map { .text($0.path) })), ("kept", .count(forgotten.kept.count)),
+                ("future", .list(future.map { .text($0.path) })),
             ]
         }
         var text = "\(made.path): copied and checked."
@@ -177,6 +180,7 @@ struct Backup: Reporting {
             let copies = counted(unopened.count, "copy", "copies")
             Console.warning("\(destination): no given key opens \(copies); former keys: --former-passphrase-file")
         }
+        future.reportFuture()
         guard status == .done else { throw ReportedError(status: status) }
     }
 

@@ -67,3 +67,12 @@ struct BackupChecking {
         }
     }
 }
+
+extension [DatabaseBackup] {
+    /// Prints a warning for each of these copies, which are dated in the future.
+    func reportFuture() {
+        for backup in self {
+            Console.warning("\(backup.folder): its date is in the future, so its age is unknown: check the clock")
+        }
+    }
+}

@@ -10,6 +10,7 @@ struct BackupLine: CustomStringConvertible {
     let key: BackupCheck.Key?
     /// True if a rule would forget it. Nil without a rule.
     let isForgotten: Bool?
+    /// The age in seconds. Negative for a date in the future.
     let age: Double
 
     /// False if a file is missing or cut off, or the last check found damage.
@@ -17,7 +18,7 @@ struct BackupLine: CustomStringConvertible {
 
     init(_ backup: DatabaseBackup, check: BackupCheck?, key: BackupCheck.Key?, isForgotten: Bool?) {
         (self.backup, self.check, self.key, self.isForgotten) = (backup, check, key, isForgotten)
-        age = max(0, Date().timeIntervalSince(backup.date))
+        age = Date().timeIntervalSince(backup.date)
     }
 
     private var version: Int? {
@@ -45,7 +46,8 @@ struct BackupLine: CustomStringConvertible {
 
     var description: String {
         let parts = [
-            backup.date.formatted(.iso8601), duration(age).padding(to: 8), megabytes(backup.size).padding(to: 12),
+            backup.date.formatted(.iso8601), (backup.isDatedInFuture ? "future" : duration(max(0, age))).padding(to: 8),
+            megabytes(backup.size).padding(to: 12),
             format.padding(to: 12), (key?.rawValue ?? "-").padding(to: 8), state,
         ]
         let mark = isForgotten.map { $0 ? "forget" : "keep" }.map { "  " + $0.padding(to: 7) } ?? ""
@@ -57,6 +59,7 @@ struct BackupLine: CustomStringConvertible {
             [
                 ("file", .text(backup.path)), ("source", .text(backup.source)),
                 ("date", .text(backup.date.formatted(.iso8601))), ("age_seconds", .real(age)),
+                ("is_future", .bool(backup.isDatedInFuture)),
                 ("size", .integer(backup.size)), ("sqlcipher_version", .optional(version)),
                 ("page_size", .count(backup.settings.pageSize)),
                 ("plaintext_header_size", .count(backup.plaintextHeaderSize)),
@@ -83,10 +86,14 @@ struct BackupList {
     let foreign: [String]
     let maxAge: ReplicaDuration?
 
+    /// The copies that are dated in the future. Their age is unknown.
+    var future: [BackupLine] { lines.filter(\.backup.isDatedInFuture) }
+
     /// The age of the newest good copy of each database in seconds, by its path. Infinite without one.
     private var ages: [(source: String, age: Double)] {
-        Dictionary(grouping: lines, by: \.backup.source).map { source, lines in
-            (source, lines.filter(\.isGood).map(\.age).min() ?? .infinity)
+        Dictionary(grouping: lines) { Array($0.backup.source.utf8) }.values.map { lines in
+            let known = lines.filter { $0.isGood && !$0.backup.isDatedInFuture }
+            return (lines[0].backup.source, known.map { max(0, $0.age) }.min() ?? .infinity)
         }.sorted { $0.0 < $1.0 }
     }
 
@@ -105,8 +112,9 @@ struct BackupList {
                 remedy: "Make a new backup now; strongroom salvage saves the rows of a damaged one")
         }
         guard let maxAge, age > Double(maxAge.milliseconds) / 1000 else { return nil }
+        let state = age.isFinite ? "is \(duration(age)) old" : "is dated in the future, so its age is unknown"
         return Failure(
-            .tooOld, file: folder, "the newest copy is \(duration(age)) old",
+            .tooOld, file: folder, "the newest copy \(state)",
             remedy: "Make one with: strongroom backup FILE \(shellQuoted(folder + "/"))")
     }
 
@@ -131,6 +139,9 @@ struct BackupList {
             Metric(
                 "strongroom_backup_bad_copies", "Number of dated copies that are damaged or incomplete.",
                 [([("folder", folder)], Double(lines.count - good.count))]),
+            Metric(
+                "strongroom_backup_future_copies", "Number of dated copies whose date is in the future.",
+                [([("folder", folder)], Double(future.count))]),
         ]
     }
 }

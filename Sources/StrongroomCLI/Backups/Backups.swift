@@ -90,10 +90,9 @@ struct Backups: Reporting {
             }
         }
         let lines = try list.map { backup in
-            let check = checks[backup.path]
+            let opened = try open(backup, in: backups, verify ? nil : keys), check = checks[backup.path]
             return BackupLine(
-                backup, check: check ?? backup.lastCheck,
-                key: try check?.key ?? key(opening: backup, in: backups, verify ? nil : keys),
+                backup, check: check ?? opened?.damage ?? backup.lastCheck, key: check?.key ?? opened?.key,
                 isForgotten: forgotten?.contains(backup.path))
         }
         try report(BackupList(folder: folder, lines: lines, foreign: backups.foreignNames(), maxAge: maxAge))
@@ -111,11 +110,15 @@ struct Backups: Reporting {
             current: Encryption(key: current, plaintextHeader: format.header()), former: former.encryptions(format))
     }
 
-    private func key(
-        opening backup: DatabaseBackup, in backups: DatabaseBackups, _ keys: BackupCheck.Keys?
-    ) throws -> BackupCheck.Key? {
-        guard let keys else { return nil }
-        return try attributing(to: backup.path) { try backups.key(opening: backup, among: keys) }
+    /// Returns the key that opens a copy, and the damage if none can. Nil if no key is to be tried.
+    private func open(
+        _ backup: DatabaseBackup, in backups: DatabaseBackups, _ keys: BackupCheck.Keys?
+    ) throws -> (key: BackupCheck.Key, damage: BackupCheck?)? {
+        // A copy that has lost a file is listed as such.
+        guard let keys, backup.isComplete else { return nil }
+        let opened = try attributing(to: backup.path) { try backups.opening(backup, among: keys) }
+        for problem in opened.damage?.problems ?? [] { Console.warning("\(backup.path): \(problem)") }
+        return opened
     }
 
     private func report(_ list: BackupList) throws {
@@ -128,6 +131,7 @@ struct Backups: Reporting {
         for name in list.foreign {
             Console.warning("\(folder)/\(name): it is not a dated copy, and stays as it is")
         }
+        list.future.map(\.backup).reportFuture()
         guard let failure = list.failure else { return }
         if !output.json || list.lines.isEmpty { Console.message("strongroom: \(failure)") }
         throw ReportedError(status: failure.status)

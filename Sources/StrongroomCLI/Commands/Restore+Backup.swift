@@ -44,8 +44,8 @@ extension Restore {
         return FileManager.default.fileExists(atPath: destination, isDirectory: &isFolder) && isFolder.boolValue
     }
 
-    /// Returns the path of the dated copy in the folder that is the source, or of the newest good one of several. Nil
-    /// if the source is no folder with copies.
+    /// Returns the path of the dated copy in the folder that is the source, or of the newest good one of several, if
+    /// possible of one that is not dated in the future. Nil if the source is no folder with copies.
     func copyInFolder() throws -> String? {
         guard isFolder else { return nil }
         let folder = URL(fileURLWithPath: destination).standardizedFileURL, name = folder.lastPathComponent
@@ -53,16 +53,19 @@ extension Restore {
         if let copy = beside?.first(where: { $0.folder.hasSuffix("/" + name) }) { return copy.path }
         let copies = try DatabaseBackups(folder: destination).backups()
         guard !copies.isEmpty else { return nil }
-        guard Set(copies.map(\.source)).count == 1 else {
+        guard Set(copies.map { Array($0.source.utf8) }).count == 1 else {
             throw Failure(
                 .usage, file: destination, "it has copies of several databases; nothing was changed",
                 remedy: "Give one of them, as strongroom backups lists them")
         }
-        guard let newest = copies.first(where: \.isGood) else {
+        let good = copies.filter(\.isGood)
+        // A copy that is dated in the future may be older than all others.
+        guard let newest = good.first(where: { !$0.isDatedInFuture }) ?? good.first else {
             throw Failure(
                 .damaged, file: destination, "no copy in it is good; nothing was changed",
                 remedy: "Look at them with strongroom backups")
         }
+        good.filter(\.isDatedInFuture).reportFuture()
         return newest.path
     }
 

@@ -206,7 +206,7 @@ struct OperationArticleSamples {
 
         let backups = DatabaseBackups(folder: folder)
         let backup = try await backups.make(of: path, encryption: encryption)
-        try backups.forget(keeping: BackupRetention("7d,4w,12m")!, of: path)
+        try backups.forget(keeping: BackupRetention("7d,4w,12m")!, of: path, sparing: backup)
 
         #expect(try backups.backups() == [backup])
     }
