@@ -176,7 +176,9 @@ static uint64_t nanoseconds(void) {
 
 void strongroom_connection_limit(strongroom_connection *connection, uint64_t duration, int64_t memory) {
     connection->deadline = duration == 0 ? 0 : nanoseconds() + duration;
-    connection->memory_limit = memory == 0 ? 0 : sqlite3_memory_used() + memory;
+    sqlite3_int64 used = sqlite3_memory_used();
+    // The greatest number means no limit: the sum must not be beyond it.
+    connection->memory_limit = memory == 0 ? 0 : memory > INT64_MAX - used ? INT64_MAX : used + memory;
     connection->overrun = 0;
 }
 

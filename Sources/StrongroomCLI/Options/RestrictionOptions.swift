@@ -42,8 +42,8 @@ struct RestrictionOptions: ParsableArguments {
     /// Reads `customer:id,customer:city,product`. A table that comes with columns has only these.
     private static func sources(_ text: String) -> [Restrictions.Source] {
         var columns: [String: Set<String>] = [:], whole: Set<String> = []
-        for item in text.split(separator: ",") {
-            let parts = item.split(separator: ":", maxSplits: 1).map(String.init)
+        for item in text.utf8.split(separator: UInt8(ascii: ",")) {
+            let parts = item.split(separator: UInt8(ascii: ":"), maxSplits: 1).map { String(Substring($0)) }
             guard let name = parts.first else { continue }
             if parts.count == 2 { columns[name, default: []].insert(parts[1]) } else { whole.insert(name) }
         }
@@ -54,7 +54,8 @@ struct RestrictionOptions: ParsableArguments {
     /// Runs `body` under the restrictions, if there are some. SQLite refuses memory beyond the limit.
     func applied(to db: Database, of file: String, _ body: () throws -> Void) throws {
         guard let restrictions else { return try body() }
-        let former = Database.limitMemory(ofProcess: Int64(restrictions.maximumMemoryByteCount) + Self.reserve)
+        let (sum, overflows) = Int64(restrictions.maximumMemoryByteCount).addingReportingOverflow(Self.reserve)
+        let former = Database.limitMemory(ofProcess: overflows ? .max : sum)
         defer { Database.limitMemory(ofProcess: former) }
         do {
             try db.restricted(to: restrictions, body)
@@ -73,8 +74,9 @@ struct ByteCount: ExpressibleByArgument {
     let value: Int
 
     init?(argument: String) {
-        let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
-        let unit = argument.last.flatMap { units[Character($0.uppercased())] }
+        let units = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
+        // Some letters have two capitals.
+        let unit = argument.last.flatMap { units[$0.uppercased()] }
         guard let number = Int(unit == nil ? argument : String(argument.dropLast())) else { return nil }
         let (value, overflows) = number.multipliedReportingOverflow(by: unit ?? 1)
         guard !overflows else { return nil }

@@ -51,6 +51,14 @@ struct RestrictedQueryCommandTests {
         #expect(memory.status == 1 && memory.errors.contains("bytes of memory"), "\(memory.errors)")
     }
 
+    @Test(
+        "takes any limit of memory that is a number, and no other",
+        arguments: [("\(Int.max)", 0), ("8589934591G", 0), ("1", 1), ("8589934592G", 2), ("64ß", 2), ("-5", 1)])
+    func greatestLimits(size: String, status: Int) async throws {
+        let outcome = try await query("SELECT 1 AS one", "--max-memory=" + size, "--json")
+        #expect(outcome.status == Int32(status), "\(outcome.errors)")
+    }
+
     @Test("is an error with --write, with a limit of zero, and with a table that does not exist")
     func usage() async throws {
         #expect(try await query("SELECT 1", "--restrict", "--write").status == 2)
