@@ -62,12 +62,12 @@ struct Check: Reporting {
 
     func run() throws {
         let several = try SeveralFiles(files, format) { try $0.requireDatabase() }
-        var state = try sinceLast.map(CheckState.init), found: [String: IntegrityReport] = [:]
+        var state = try sinceLast.map(CheckState.init), found: [[UInt8]: IntegrityReport] = [:]
         let seed = seed ?? UInt32.random(in: 0...UInt32.max)
         let reports = try several.report(passphrase) { target, secret in
             let selection = selection(of: target, state, seed)
             let report = try check(target, secret, selection)
-            found[target.name] = report
+            found[Array(target.name.utf8)] = report
             if report.unauthenticPages != nil { state?[target.place] = report.marks }
             return try outcome(target, secret, report, seed)
         }
@@ -122,7 +122,7 @@ struct Check: Reporting {
         return FileReport(file: target.name, members: members)
     }
 
-    private func figures(_ reports: [FileReport], _ found: [String: IntegrityReport]) -> [Metric] {
+    private func figures(_ reports: [FileReport], _ found: [[UInt8]: IntegrityReport]) -> [Metric] {
         func values(_ value: (FileReport) -> Double?) -> [([(String, String)], Double)] {
             reports.compactMap { report in value(report).map { ([("file", report.file)], $0) } }
         }
@@ -132,13 +132,13 @@ struct Check: Reporting {
                 values { Double(($0.failure?.status ?? .done).rawValue) }),
             Metric(
                 "strongroom_check_pages", "Number of pages of the database.",
-                values { found[$0.file].map { Double($0.pageCount) } }),
+                values { found[Array($0.file.utf8)].map { Double($0.pageCount) } }),
             Metric(
                 "strongroom_check_authenticated_pages", "Number of pages that the last check authenticated.",
-                values { found[$0.file].map { Double($0.authenticatedPageCount) } }),
+                values { found[Array($0.file.utf8)].map { Double($0.authenticatedPageCount) } }),
             Metric(
                 "strongroom_check_damaged_pages", "Number of pages that are not authentic.",
-                values { found[$0.file].map { Double($0.unauthenticPages?.count ?? 0) } }),
+                values { found[Array($0.file.utf8)].map { Double($0.unauthenticPages?.count ?? 0) } }),
             Metric(
                 "strongroom_check_timestamp_seconds", "Time of the last check in seconds since 1970.",
                 values { _ in Date().timeIntervalSince1970.rounded() }),

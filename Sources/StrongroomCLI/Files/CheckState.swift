@@ -8,7 +8,8 @@ import Strongroom
 /// page.
 struct CheckState {
     private let place: Place
-    private var marks: [String: PageMarks]
+    /// By the bytes of the path.
+    private var marks: [[UInt8]: PageMarks]
     private static let title = "Strongroom check state 1\n"
 
     /// Reads the file. Without one, nothing was checked before.
@@ -30,23 +31,23 @@ struct CheckState {
     }
 
     subscript(_ database: Place) -> PageMarks? {
-        get { marks[database.path] }
-        set { marks[database.path] = newValue }
+        get { marks[Array(database.path.utf8)] }
+        set { marks[Array(database.path.utf8)] = newValue }
     }
 
     /// Replaces the file as a whole.
     func write() throws {
         var content = Data(Self.title.utf8)
-        for (path, marks) in marks.sorted(by: { $0.key < $1.key }) {
-            content += Data("\(marks.values.count) \(path.utf8.count) \(path)\n".utf8)
+        for (path, marks) in marks.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            content += Data("\(marks.values.count) \(path.count) ".utf8) + path + Data("\n".utf8)
             marks.values.withUnsafeBytes { content.append(contentsOf: $0) }
         }
         try content.withUnsafeBytes { try NewContent(place, mode: 0o600).write($0) }
     }
 
-    private static func parsed(_ content: Data) -> [String: PageMarks]? {
+    private static func parsed(_ content: Data) -> [[UInt8]: PageMarks]? {
         guard content.starts(with: title.utf8) else { return nil }
-        var rest = content.dropFirst(title.utf8.count), marks: [String: PageMarks] = [:]
+        var rest = content.dropFirst(title.utf8.count), marks: [[UInt8]: PageMarks] = [:]
         func number() -> Int? {
             let digits = rest.prefix { $0 != UInt8(ascii: " ") }
             rest = rest.dropFirst(digits.count + 1)
@@ -56,7 +57,7 @@ struct CheckState {
             guard let count = number(), count >= 0, let length = number(), length > 0,
                 rest.count > length, count <= (rest.count - length - 1) / 8
             else { return nil }
-            let path = String(decoding: rest.prefix(length), as: UTF8.self)
+            let path = Array(rest.prefix(length))
             rest = rest.dropFirst(length + 1)
             marks[path] = PageMarks(
                 [UInt64](unsafeUninitializedCapacity: count) { values, initialized in

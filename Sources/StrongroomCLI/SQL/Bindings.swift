@@ -7,7 +7,9 @@ struct Bindings {
     /// - throws: a `Failure` for malformed bindings.
     init(_ options: [String]) throws {
         for option in options {
-            let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            // A mark after the equals sign is a part of the value.
+            let parts = option.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+                .map { Substring($0) }
             guard parts.count == 2, !parts[0].isEmpty else {
                 throw Failure(
                     .usage, "--bind takes name=value, and \(option) is not; nothing was changed",

@@ -52,6 +52,18 @@ struct CheckPartCommandTests {
         #expect(try await check("--since-last", state, of: files).status == 13)
     }
 
+    @Test("distinguishes names that differ only in the normalization of Unicode")
+    func normalization() async throws {
+        let names = ["\u{E9}.db", "e\u{301}.db"], state = scratch.path("state")
+        var files: [String] = []
+        for name in names { files.append(try await scratch.encryptedDatabase(name, rawKey: "right")) }
+        #expect(try await check("--since-last", state, "--quiet", of: files).status == 0)
+        for file in files {
+            #expect(
+                try await check("--since-last", state, "--json", of: [file]).object["checked_pages"] as? Int == 1)
+        }
+    }
+
     @Test("prints its seed, which chooses the same pages again")
     func seed() async throws {
         let first = try await check("--sample", "30%", "--json").object

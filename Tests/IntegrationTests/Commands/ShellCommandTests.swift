@@ -252,6 +252,7 @@ struct ShellCommandTests {
         "strongroom shell values go to named parameters and to numbered ones",
         arguments: [
             ("SELECT :a AS v", ["--bind", "a=it's"], "it's"),
+            ("SELECT hex(:a) AS v", ["--bind", "a=\u{301}"], "CC81"),
             ("SELECT ? || ? AS v", ["--bind", "1=x", "--bind", "2=y"], "xy"),
             ("SELECT typeof(@n) AS v", ["--bind", "@n=7"], "integer"),
             ("SELECT typeof($n) AS v", ["--bind", "n=007"], "text"),
