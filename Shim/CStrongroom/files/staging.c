@@ -62,6 +62,8 @@ static void remove_files(int descriptor, DIR *folder, bool is_backup, bool recor
     }
 }
 
+static void ignore(void *context, const char *path) { (void)context, (void)path; }
+
 void strongroom_staging_remove(const char *path, int descriptor) {
     int listed = dup(descriptor);
     DIR *folder = listed < 0 ? NULL : fdopendir(listed);
@@ -74,7 +76,11 @@ void strongroom_staging_remove(const char *path, int descriptor) {
     } else if (listed >= 0) {
         close(listed);
     }
-    if (strongroom_has_name(descriptor, path)) rmdir(path);
+    if (strongroom_has_name(descriptor, path)) {
+        // What makes the copy may have made such a folder in it, and was killed, too.
+        strongroom_staging_sweep(path, ignore, NULL);
+        rmdir(path);
+    }
     close(descriptor);
 }
 

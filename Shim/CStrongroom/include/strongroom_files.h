@@ -118,7 +118,7 @@ int strongroom_staging_publish(const char *path, const char *destination);
 /// Locks a folder of this user, and gives it a name of a folder in progress, so that it is removed now or by the next
 /// sweep. Returns zero or an errno: EBUSY if another process has locked it.
 int strongroom_staging_retire(const char *folder, const char *parent, char *path, size_t capacity, int *descriptor);
-/// Removes the folder and the files in it.
+/// Removes the folder, the files in it, and the folders of copies in it that killed processes have left.
 void strongroom_staging_remove(const char *path, int descriptor);
 /// Removes the folders that killed processes have left, after a call of `will_remove` with each path. Those that a
 /// replacement needs stay (`strongroom_replacing.h`).

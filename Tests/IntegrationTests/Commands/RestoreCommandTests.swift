@@ -136,4 +136,22 @@ struct RestoreCommandTests {
             """)
         #expect(outcome.output == "status 14\ndb\n", "\(outcome.output)\(outcome.errors)")
     }
+
+    @Test(
+        "of a replica that was killed leaves nothing after the next one",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/strace"), "strace is not installed"))
+    func killed() async throws {
+        let replica = scratch.path("replica"), out = scratch.path("restored.db")
+        let executable = try Program(built: "strongroom").executable.path
+        #expect(try await strongroom("replicate", database, replica, "--once").status == 0)
+        let before = try scratch.names()
+        _ = try await Program(
+            "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=ftruncate", "-e",
+            "inject=ftruncate:signal=SIGKILL:when=1", executable, "restore", replica, out
+        ).run()
+        let left = try scratch.names().filter { $0.hasPrefix(".strongroom-partial-") }
+        #expect(left.count == 1)
+        #expect(try await strongroom("restore", replica, out).status == 0)
+        #expect(try scratch.names().filter { !$0.hasPrefix("restored.db") } == before)
+    }
 }

@@ -161,4 +161,25 @@ struct CopyModeTests {
             #expect(try FileManager.default.contentsOfDirectory(atPath: here) == [name])
         }
     }
+
+    @Test("of a copy in a copy that were killed are gone with the next copy; those of one at work stay")
+    func nested() throws {
+        let folder = try TemporaryFolder(), source = folder.path("source")
+        try makeSource(source, .decrypt)
+        func leave(_ name: String) throws -> String {
+            let inner = folder.path(".strongroom-partial-\(name)/.strongroom-partial-00c0ffef")
+            try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: true)
+            for file in ["copy", "copy-keys"] {
+                try Data("clear".utf8).write(to: URL(fileURLWithPath: inner + "/" + file))
+            }
+            return inner
+        }
+        let left = try leave("00c0ffee"), used = try leave("00c0ffea")
+        let descriptor = open(used, O_RDONLY | O_DIRECTORY)
+        defer { close(descriptor) }
+        try #require(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        try copy(.decrypt, source, folder.path("one"))
+        #expect(!FileManager.default.fileExists(atPath: folder.path(".strongroom-partial-00c0ffee")), "\(left)")
+        #expect(FileManager.default.fileExists(atPath: used + "/copy-keys"))
+    }
 }
