@@ -38,7 +38,11 @@ struct MetricsFile {
     init(_ name: String) throws { place = try Place(name) }
 
     func write(_ metrics: [Metric]) throws {
-        var text = metrics.flatMap(\.lines).joined(separator: "\n") + "\n"
+        try write(metrics.flatMap(\.lines).joined(separator: "\n") + "\n")
+    }
+
+    func write(_ text: String) throws {
+        var text = text
         // Collectors run as another user. The figures contain paths, and no secret.
         try text.withUTF8 { try NewContent(place, mode: 0o644).write(UnsafeRawBufferPointer($0)) }
     }

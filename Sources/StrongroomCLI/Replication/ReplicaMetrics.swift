@@ -48,10 +48,9 @@ final class ReplicaMetrics: @unchecked Sendable {
 
     /// Replaces the file. What can't be written is reported once.
     func write() {
-        let text = lock.withLock { self.text }, partial = path + ".partial"
         do {
-            try Data(text.utf8).write(to: URL(fileURLWithPath: partial))
-            guard rename(partial, path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+            // One at a time, so that the newest figures stay.
+            try writing.withLock { try MetricsFile(path).write(lock.withLock { text }) }
         } catch {
             let isFirst = lock.withLock {
                 defer { hasFailed = true }
@@ -61,6 +60,7 @@ final class ReplicaMetrics: @unchecked Sendable {
         }
     }
 
+    private let writing = NSLock()
     private var hasFailed = false
 
     private static let gauges: [(name: String, type: String, help: String, value: @Sendable (Figures) -> String)] = [

@@ -49,6 +49,16 @@ struct ReplicaServiceTests {
         }
     }
 
+    @Test("keeps figures that a collector of another user can read")
+    func readable() async throws {
+        let path = try await database("one.db"), figures = scratch.path("replica.prom")
+        let outcome = try await strongroom("replicate", path, scratch.path("to"), "--once", "--metrics", figures)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let attributes = try FileManager.default.attributesOfItem(atPath: figures)
+        #expect(attributes[.posixPermissions] as? Int == 0o644)
+        #expect(try scratch.names().filter { $0.hasPrefix("replica.prom") } == ["replica.prom"])
+    }
+
     @Test(
         "refuses a configuration with a mistake, and names it",
         arguments: [
