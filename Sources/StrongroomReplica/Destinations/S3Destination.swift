@@ -214,12 +214,27 @@ enum S3XML {
     }
 
     static func value(_ name: String, in bytes: [UInt8]) -> String? {
-        guard let text = elements(name, in: bytes).first.map({ String(decoding: $0, as: UTF8.self) }) else {
-            return nil
+        elements(name, in: bytes).first.map { decoded(String(decoding: $0, as: UTF8.self)) }
+    }
+
+    /// Returns the text with its entities replaced. What is none stays.
+    private static func decoded(_ text: String) -> String {
+        let parts = text.split(separator: "&", omittingEmptySubsequences: false)
+        return parts.dropFirst().reduce(String(parts[0])) { text, part in
+            guard let end = part.firstIndex(of: ";"), let character = character(part[..<end]) else {
+                return text + "&" + part
+            }
+            return text + String(character) + part[part.index(after: end)...]
         }
-        let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'")]
-        return entities.reduce(text) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
-            .replacingOccurrences(of: "&amp;", with: "&")
+    }
+
+    /// Returns the character of an entity. <https://www.w3.org/TR/xml/#sec-references>
+    private static func character(_ entity: Substring) -> Character? {
+        let names: [Substring: Character] = ["lt": "<", "gt": ">", "amp": "&", "quot": "\"", "apos": "'"]
+        guard entity.first == "#" else { return names[entity] }
+        let digits = entity.dropFirst(), isHexadecimal = digits.lowercased().hasPrefix("x")
+        let number = isHexadecimal ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
+        return number.flatMap(Unicode.Scalar.init).map(Character.init)
     }
 
     private static func first(_ sought: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
