@@ -63,7 +63,8 @@ struct Forget: Reporting {
         discussion: help(
             """
             For a key that has leaked: rotate the key of the database first, let the replicator store the result, then \
-            run this. Every restore point before the newest key generation is removed. VACUUM begins one, too: if it \
+            run this. Every restore point before the newest key generation is removed. Nothing is removed while the \
+            newest history has no full restore point of that generation. VACUUM begins one, too: if it \
             ran after the rotation, restore points between the two are removed as well. If it ran and the key was not \
             rotated, what stays opens with the same key.
             """,

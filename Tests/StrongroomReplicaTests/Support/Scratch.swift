@@ -28,7 +28,7 @@ final class Scratch {
             .filter { name in
                 var isFolder: ObjCBool = false
                 _ = FileManager.default.fileExists(atPath: destination + "/" + name, isDirectory: &isFolder)
-                return !isFolder.boolValue && name.contains(infix)
+                return !isFolder.boolValue && (infix.isEmpty || name.contains(infix))
             }
             .sorted()
     }
