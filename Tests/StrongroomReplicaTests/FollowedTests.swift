@@ -132,4 +132,34 @@ struct FollowedTests {
         try follow()
         #expect(try StockShell(path: out).rows() == ["205", "205"])
     }
+
+    @Test("goes on with a new history when its own was removed")
+    func removedHistory() async throws {
+        try await scratch.replica().stop()
+        try follow()
+        let old = try #require(scratch.objects("/lineage").first?.prefix { $0 != "/" })
+        try FileManager.default.removeItem(atPath: scratch.database + "-replica")
+        try db.insert(5)
+        usleep(10_000)
+        try await scratch.replica().stop()
+        try scratch.remove(String(old))
+        try follow()
+        #expect(try StockShell(path: out).rows() == ["205", "205"])
+    }
+
+    @Test("says that its history was removed if only an older one is left, and is left as it is")
+    func olderHistory() async throws {
+        try await scratch.replica().stop()
+        try FileManager.default.removeItem(atPath: scratch.database + "-replica")
+        try db.insert(5)
+        usleep(10_000)
+        let older = try scratch.objects("/lineage")
+        try await scratch.replica().stop()
+        try follow()
+        let newer = try #require(scratch.objects("/lineage").first { !older.contains($0) })
+        try scratch.remove(String(newer.prefix { $0 != "/" }))
+        let error = #expect(throws: ReplicaError.self) { try follow() }
+        #expect(error?.reason == .behind)
+        #expect(try StockShell(path: out).rows() == ["205", "205"])
+    }
 }

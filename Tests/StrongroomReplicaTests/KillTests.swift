@@ -159,6 +159,43 @@ struct KillTests {
         print("\(kills) kills of a process that follows")
     }
 
+    @Test("at any system call of a process that follows to a new history, the next run goes on with that")
+    func newHistory() async throws {
+        let scratch = try Scratch(), db = try Connection(scratch.database)
+        try db.createTables()
+        try db.insert(300)
+        let replica = try scratch.replica()
+        for _ in 0..<3 {
+            try db.insert(1)
+            try await replica.sync()
+        }
+        try await replica.stop()
+        let out = scratch.path("followed.db"), words = ["follow", scratch.destination, out]
+        #expect(try !Victim.run(words, killedAt: nil).isKilled)
+        try FileManager.default.removeItem(atPath: scratch.database + "-replica")
+        try db.insert(5)
+        usleep(10_000)
+        try await scratch.replica().stop()
+        for name in ["", "-replica"] {
+            try FileManager.default.copyItem(atPath: out + name, toPath: scratch.path("kept") + name)
+        }
+        var kills = 0
+        for call in ["rename", "fsync", "unlink"] {
+            for number in 1... {
+                for name in ["", "-replica", "-journal"] { try? FileManager.default.removeItem(atPath: out + name) }
+                for name in ["", "-replica"] {
+                    try FileManager.default.copyItem(atPath: scratch.path("kept") + name, toPath: out + name)
+                }
+                guard try Victim.run(words, killedAt: Victim.Point(call: call, number: number)).isKilled else { break }
+                kills += 1
+                #expect(try !Victim.run(words, killedAt: nil).isKilled, "\(call) \(number)")
+                #expect(try StockShell(path: out).rows() == ["308", "308"], "\(call) \(number)")
+            }
+        }
+        #expect(kills > 5)
+        print("\(kills) kills of a process that follows to a new history")
+    }
+
     @Test("of a writer, what it had committed is there")
     func writer() async throws {
         let scratch = try Scratch(), db = try Connection(scratch.database)

@@ -7,6 +7,8 @@ final class Following {
         var lineage: String
         var tip: ChainTip
         var next: ChainTip?
+        /// The history of `next`.
+        var nextLineage: String?
     }
 
     private let archive: Archive
@@ -52,12 +54,11 @@ final class Following {
                 try self.save(State(lineage: id.description, tip: tip))
             }.point
         }
-        guard let state, let id = Lineage.ID(state.lineage) else {
+        guard let state, Lineage.ID(state.lineage) != nil else {
             throw ReplicaError(
                 .exists, path,
                 "it does not come from a replica that was followed; nothing was changed. Give another name.")
         }
-        lineage = try archive.lineage(id)
         try recover(state)
         return restored
     }
@@ -67,11 +68,12 @@ final class Following {
         if let first = try Files.read(path + Companion.journal.rawValue, limit: 1)?.first, first != 0 {
             _ = try KeylessConnection(path: path, pageSize: 0)
         }
-        for tip in [state.tip, state.next].compactMap({ $0 }) {
+        for (lineage, tip) in [(state.lineage, state.tip), (state.nextLineage ?? state.lineage, state.next)] {
+            guard let tip else { continue }
             let tree = try readLeaves(tip)
             guard tree.root.description == tip.root else { continue }
             self.tree = tree
-            return try save(State(lineage: state.lineage, tip: tip))
+            return try save(State(lineage: lineage, tip: tip))
         }
         throw PageExchange.changed(path)
     }
@@ -100,17 +102,20 @@ final class Following {
 
     /// Applies the points that have arrived. Returns false if a connection has the database open.
     func advance(_ report: (Point) -> Void) throws -> Bool {
-        guard var lineage, let state else { return true }
-        var names = try archive.points(lineage.id, after: state.tip.position)
+        guard let state else { return true }
+        // It may be absent for a while, or removed for ever.
+        self.lineage = try lineage ?? Lineage.ID(state.lineage).flatMap(archive.lineage)
+        var lineage = lineage, names: [PointName] = []
+        if let lineage { names = try archive.points(lineage.id, after: state.tip.position) }
         rounds += 1
-        if names.isEmpty, rounds % 30 == 1, let newer = try newerHistory(than: lineage) {
+        if names.isEmpty, rounds % 30 == 1, let newer = try newerHistory(than: state) {
             // The replicator has begun a history.
             (lineage, names) = (newer.lineage, newer.points)
         }
-        guard let first = names.first else { return true }
+        guard let lineage, let first = names.first else { return true }
         let objects = Lookahead(archive.destination)
         defer { objects.end() }
-        let continues = lineage.id == self.lineage?.id && first.position == state.tip.position + 1
+        let continues = lineage.id.description == state.lineage && first.position == state.tip.position + 1
         if !continues {
             guard let full = names.lastIndex(where: \.isFull) else {
                 throw ReplicaError.damaged(first.name, "the point before it is missing")
@@ -130,9 +135,32 @@ final class Following {
         return true
     }
 
-    private func newerHistory(than known: Lineage) throws -> Archive.History? {
-        let newest = try archive.history(for: .newest)
-        return newest.lineage.id == known.id || newest.lineage.begun < known.begun ? nil : newest
+    private func newerHistory(than state: State) throws -> Archive.History? {
+        guard let newest = try newestHistory(), newest.lineage.id.description != state.lineage else { return nil }
+        guard newest.lineage.begun < lineage?.begun ?? state.tip.time else { return newest }
+        guard lineage == nil else { return nil }
+        throw ReplicaError(
+            .behind, path,
+            """
+            the history that it follows is no longer in \(archive.destination.name), and those that are left are \
+            older; it was left as it is. Restore to another name.
+            """)
+    }
+
+    /// Returns nil if there is no point. Throws an error that may pass if there is no history, as on a disk that is
+    /// not mounted.
+    private func newestHistory() throws -> Archive.History? {
+        do {
+            return try archive.history(for: .newest)
+        } catch let error as ReplicaError where error.reason == .noReplica {
+            guard try archive.destination.folders("").contains(where: { Lineage.ID($0) != nil }) else {
+                throw ReplicaError(
+                    .destinationUnavailable, archive.destination.name,
+                    "it no longer contains a replica. Mount its disk: it is tried again.")
+            }
+            guard lineage != nil else { throw error }
+            return nil
+        }
     }
 
     /// Returns nil if a connection has the database open.
@@ -158,10 +186,11 @@ final class Following {
         let exchange = PageExchange(
             path: path, spool: spool ?? Spool(folder: folder, pageSize: point.pageSize),
             zeros: isWhole ? try zeros(point, changes) : [], old: (state.tip.pageSize, state.tip.pageCount), new: point)
-        try save(State(lineage: state.lineage, tip: state.tip, next: tip))
+        let id = lineage.id.description
+        try save(State(lineage: state.lineage, tip: state.tip, next: tip, nextLineage: id))
         guard try exchange.run() else { return nil }
         try tree.apply(update, isWhole: isWhole)
-        try save(State(lineage: lineage.id.description, tip: tip))
+        try save(State(lineage: id, tip: tip))
         return point
     }
 
