@@ -12,6 +12,9 @@ protocol Destination: AnyObject, Sendable {
     /// The same text for the same place, however it is named.
     var identity: String { get }
 
+    /// True if a part of the name, such as a disk, can be absent for a while.
+    var canReturn: Bool { get }
+
     /// The number of requests that are faster together than one after the other.
     var requestsAtOnce: Int { get }
 
@@ -35,5 +38,6 @@ protocol Destination: AnyObject, Sendable {
 
 extension Destination {
     var identity: String { name }
+    var canReturn: Bool { false }
     var requestsAtOnce: Int { 1 }
 }

@@ -1,8 +1,12 @@
-/// A destination that is a folder.
-final class FolderDestination: Destination {
+/// A destination that is a folder. If it is absent after it was there, it is not made again: its disk is not mounted.
+final class FolderDestination: Destination, @unchecked Sendable {
     let name: String
     let identity: String
+    let canReturn = true
     private let root: String
+    private var wasFound = false
+    /// The last object that was stored. It tells the folder from an empty one below the mount point.
+    private var stored: String?
 
     init(_ path: String) throws {
         guard !path.isEmpty else {
@@ -26,19 +30,51 @@ final class FolderDestination: Destination {
 
     private func path(_ name: String) -> String { root + "/" + name }
 
-    func put(_ name: String, _ bytes: [UInt8]) throws {
-        try reporting {
-            let path = path(name), folder = Files.folder(of: path)!
-            try Files.makeFolder(folder)
-            let partial = folder + "/.partial-\(getpid())-\(UInt(bitPattern: ObjectIdentifier(self).hashValue))"
-            _ = try Files.publish(bytes, as: path, partial: partial)
+    // MARK: Presence
+
+    private func requirePresent() throws {
+        if Files.status(root) != nil {
+            wasFound = true
+        } else if wasFound {
+            throw absent("it is no longer there")
         }
     }
 
-    func get(_ name: String) throws -> [UInt8]? { try reporting { try Files.read(path(name)) } }
+    private func requireStored() throws {
+        try requirePresent()
+        guard let stored, Files.status(path(stored)) == nil else { return }
+        throw absent("\(stored), which was stored there, is no longer in it")
+    }
+
+    private func absent(_ problem: String) -> ReplicaError {
+        ReplicaError(.destinationUnavailable, name, "\(problem). Mount its disk: it is tried again.")
+    }
+
+    // MARK: Objects
+
+    func put(_ name: String, _ bytes: [UInt8]) throws {
+        try reporting {
+            try requireStored()
+            let path = path(name), folder = Files.folder(of: path)!
+            try Files.makeFolder(folder, within: wasFound ? root : nil)
+            let partial = folder + "/.partial-\(getpid())-\(UInt(bitPattern: ObjectIdentifier(self).hashValue))"
+            _ = try Files.publish(bytes, as: path, partial: partial)
+            // A disk can go at any time.
+            try requireStored()
+            stored = name
+        }
+    }
+
+    func get(_ name: String) throws -> [UInt8]? {
+        try reporting {
+            try requirePresent()
+            return try Files.read(path(name))
+        }
+    }
 
     func list(_ prefix: String, after: String?) throws -> [StoredObject] {
         try reporting {
+            try requirePresent()
             let (folder, start) = Self.split(prefix)
             return try Files.names(in: path(folder)).filter { $0.hasPrefix(start) && !$0.hasPrefix(".") }
                 .map { folder + $0 }.filter { after == nil || $0 > after! }.sorted()
@@ -52,7 +88,8 @@ final class FolderDestination: Destination {
 
     func folders(_ prefix: String) throws -> [String] {
         try reporting {
-            try Files.names(in: path(prefix)).filter { name in
+            try requirePresent()
+            return try Files.names(in: path(prefix)).filter { name in
                 Files.status(path(prefix + name)).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
             }.sorted()
         }
@@ -60,6 +97,8 @@ final class FolderDestination: Destination {
 
     func delete(_ names: [String]) throws {
         try reporting {
+            try requirePresent()
+            if let stored, names.contains(stored) { self.stored = nil }
             for name in names where unlink(path(name)) != 0 && errno != ENOENT {
                 throw Files.failure(path(name), "it can't be removed")
             }

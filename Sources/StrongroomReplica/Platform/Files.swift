@@ -91,11 +91,13 @@ enum Files {
         guard fsync(descriptor) == 0 || errno == EINVAL else { throw failure(path, "the folder can't be synced") }
     }
 
-    /// Creates a folder and those above it.
-    static func makeFolder(_ path: String) throws {
+    /// Creates a folder and those above it, up to `top`, which must be there.
+    static func makeFolder(_ path: String, within top: String? = nil) throws {
+        guard path != top || status(path) == nil else { return }
+        guard path != top else { throw failure(path, "the folder is no longer there", ENOENT) }
         if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
         guard errno == ENOENT, let parent = folder(of: path) else { throw failure(path, "the folder can't be made") }
-        try makeFolder(parent)
+        try makeFolder(parent, within: top)
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure(path, "the folder can't be made") }
         try syncFolder(parent)
     }

@@ -40,15 +40,40 @@ final class Shipper {
     }
 
     private func findLineage() throws -> Bool {
+        // Before anything is written: the folder may be on a disk that is not mounted.
+        if let record = state.record, try !hasLineage(of: record) { return try forgetLineage() }
         if let bytes = try state.pending() { try finish(bytes) }
         guard let record = state.record else { return false }
-        guard state.isConsistent, try isNewest(record) else {
-            try state.forget()
-            lineage = nil
-            return false
-        }
+        guard state.isConsistent, try isNewest(record) else { return try forgetLineage() }
         lineage = Lineage.ID(record.lineage)
         return true
+    }
+
+    private func forgetLineage() throws -> Bool {
+        try state.forget()
+        lineage = nil
+        return false
+    }
+
+    /// True if the destination has the lineage of the last point. Throws if it has no later one instead, and may be
+    /// another place for a while.
+    private func hasLineage(of record: LocalState.Record) throws -> Bool {
+        guard let id = Lineage.ID(record.lineage) else { return false }
+        if try destination.get(ObjectNames.lineage(id)) != nil { return true }
+        guard destination.canReturn, try !hasLineage(begunAfter: record.time) else { return false }
+        throw ReplicaError(
+            .destinationUnavailable, destination.name,
+            """
+            it does not contain the history of this replica, up to position \(record.position); nothing was written. \
+            Mount its disk. To begin a new history, remove \(state.recordPath).
+            """)
+    }
+
+    private func hasLineage(begunAfter time: Int64) throws -> Bool {
+        try destination.folders("").compactMap { Lineage.ID($0) }.contains { id in
+            let found = try destination.get(ObjectNames.lineage(id)).flatMap { try? Lineage($0) }
+            return found.map { $0.begun > time } ?? false
+        }
     }
 
     /// Stores the point that was on its way: it may have arrived, or may still arrive.
@@ -93,12 +118,9 @@ final class Shipper {
         return state.key.signer.hasSigned(Array(bytes[..<end]), Array(bytes[end..<size]))
     }
 
-    /// True if the destination has the lineage, and no point after the last one: a copy of the state may have been used
-    /// elsewhere.
+    /// True if the destination has no point after the last one: a copy of the state may have been used elsewhere.
     private func isNewest(_ record: LocalState.Record) throws -> Bool {
-        guard let id = Lineage.ID(record.lineage), try destination.get(ObjectNames.lineage(id)) != nil else {
-            return false
-        }
+        guard let id = Lineage.ID(record.lineage) else { return false }
         let last = ObjectNames.digits(record.position)
         for folder in [ObjectNames.folderOfPoints, ObjectNames.folderOfFullPoints] {
             let prefix = "\(id)/\(folder)"

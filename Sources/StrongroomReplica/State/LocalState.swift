@@ -32,7 +32,7 @@ final class LocalState {
     private(set) var record: Record?
     private(set) var tree: PageTree?
 
-    private var recordPath: String { folder + "/record" }
+    var recordPath: String { folder + "/record" }
     private var treePath: String { folder + "/tree" }
     private var pendingPath: String { folder + "/pending" }
     var spoolFolder: String { folder }
