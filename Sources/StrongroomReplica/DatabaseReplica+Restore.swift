@@ -92,7 +92,8 @@ extension DatabaseReplica {
     /// - parameter failed: called with each failure that may pass. Default: does nothing.
     /// - parameter report: called with each point that was restored or applied.
     /// - throws: ``ReplicaError``: `.exists` if another database is at `path`, `.busy` if another process follows with
-    ///   this database, `.unreadable` if another program has changed it.
+    ///   this database, `.unreadable` if another program has changed it, `.behind` if its history was removed and those
+    ///   that are left are older.
     public static func follow(
         from destination: String, to path: String, interval: Int = 1000, reading: ReplicaReading = ReplicaReading(),
         until isOver: () -> Bool, failed: (ReplicaError) -> Void = { _ in }, report: (ReplicaPoint) -> Void
@@ -161,7 +162,7 @@ extension DatabaseReplica {
     }
 
     /// Removes the restore points that a retention does not keep, and that no kept point needs. Returns the number of
-    /// points that were removed, or would be.
+    /// points that were removed, or would be. A restore point that needs a missing one counts for nothing.
     ///
     /// - parameter isDryRun: true to remove nothing. Default: false.
     @discardableResult
@@ -177,7 +178,8 @@ extension DatabaseReplica {
     /// the number of points that were removed, or would be.
     ///
     /// - parameter isDryRun: true to remove nothing. Default: false.
-    /// - throws: ``ReplicaError``: `.noPoint` while there is no full restore point with the newest key.
+    /// - throws: ``ReplicaError``: `.noPoint` while the newest history has no full restore point with the newest key.
+    ///   Nothing was removed then.
     @discardableResult
     public static func forgetFormerGenerations(
         _ destination: String, isDryRun: Bool = false, reading: ReplicaReading = ReplicaReading()

@@ -5,7 +5,8 @@
 public struct ReplicaError: Error, Hashable, Sendable {
     /// The cause of an error.
     public enum Reason: Hashable, Sendable {
-        /// The destination can't be reached, or answers with an error that may pass.
+        /// The destination can't be reached, answers with an error that may pass, or is a folder that no longer
+        /// contains the replica, as on a disk that is not mounted.
         case destinationUnavailable
         /// The destination refuses the credentials.
         case accessDenied
@@ -15,7 +16,8 @@ public struct ReplicaError: Error, Hashable, Sendable {
         case noReplica
         /// The destination does not have the requested restore point.
         case noPoint
-        /// The newest restore point is older than the requested position, or than one that was sealed.
+        /// The newest restore point is older than the requested position, than one that was sealed, or than a database
+        /// that follows.
         case behind
         /// An object is missing, or its content is not what its name or its successor says.
         case damaged
