@@ -2,7 +2,7 @@ import Strongroom
 
 /// The versions of this program and its libraries, for bug reports.
 struct Versions: CustomStringConvertible {
-    static let strongroom = "0.1.0"
+    static let strongroom = "0.2.0"
 
     let sqlcipher: String
     let sqlite: String

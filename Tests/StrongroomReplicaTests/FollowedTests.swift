@@ -96,6 +96,33 @@ struct FollowedTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: out)) == before)
     }
 
+    @Test("that another program changes between two restore points is left as it is")
+    func changedMeanwhile() async throws {
+        let replica = try scratch.replica()
+        try await replica.sync()
+        var rounds = 0, before = Data(), failure: ReplicaError?
+        do {
+            try DatabaseReplica.follow(
+                from: scratch.destination, to: out, interval: 20,
+                until: {
+                    rounds += 1
+                    return rounds > 500
+                },
+                report: { [self] _ in
+                    guard before.isEmpty else { return }
+                    // The same number of pages, and an empty log.
+                    try? Connection(out).run("UPDATE b SET bytes = zeroblob(length(bytes)) WHERE id = 1")
+                    before = (try? Data(contentsOf: URL(fileURLWithPath: out))) ?? Data()
+                    try? db.insert(1)
+                })
+        } catch let error as ReplicaError {
+            failure = error
+        }
+        #expect(failure?.reason == .unreadable, "\(rounds)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: out)) == before)
+        try await replica.stop()
+    }
+
     @Test("is never another one: a file that is there is refused")
     func foreign() async throws {
         try await scratch.replica().stop()

@@ -18,7 +18,13 @@ extension DatabaseBackups {
         progress: ((EncryptionProgress) throws -> Void)? = nil
     ) throws -> BackupCheck {
         var check: BackupCheck?
-        if let keys { check = try checkPages(of: backup, keys, progress) }
+        let unfit = backup.unfitFiles
+        // SQLite opens an empty file with any key.
+        if !unfit.isEmpty {
+            check = BackupCheck(.damaged, .unrecognized, unfit)
+        } else if let keys {
+            check = try checkPages(of: backup, keys, progress)
+        }
         if check == nil { check = try checkFiles(of: backup, hasKeys: keys != nil, progress) }
         // A read-only medium keeps no check.
         try? check!.write(besides: backup.path)

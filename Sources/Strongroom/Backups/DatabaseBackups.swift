@@ -41,6 +41,17 @@ public struct DatabaseBackups: Sendable {
         try names().filter { !$0.hasPrefix(".strongroom-") && DatabaseBackup(in: folder + "/" + $0) == nil }.sorted()
     }
 
+    /// Returns those of the foreign names that are backups whose record is missing or damaged: folders with files, and
+    /// with the date of a backup as their name.
+    ///
+    /// - throws: `SQLITE_CANTOPEN` if the folder can't be read.
+    public func damagedNames() throws -> [String] {
+        try foreignNames().filter { name in
+            guard DatabaseBackup.parsed(name) != nil else { return false }
+            return (try? FileManager.default.contentsOfDirectory(atPath: folder + "/" + name))?.isEmpty == false
+        }
+    }
+
     private func names() throws -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: folder)

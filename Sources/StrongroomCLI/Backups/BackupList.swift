@@ -84,6 +84,8 @@ struct BackupList {
     let folder: String
     let lines: [BackupLine]
     let foreign: [String]
+    /// The names of copies whose record is missing or damaged.
+    let unreadable: [String]
     let maxAge: ReplicaDuration?
 
     /// The copies that are dated in the future. Their age is unknown.
@@ -101,6 +103,11 @@ struct BackupList {
     private var age: Double? { ages.map(\.age).max() }
 
     var failure: Failure? {
+        if let name = unreadable.first {
+            return Failure(
+                .damaged, file: folder + "/" + name, "its record is missing or damaged, so it is no complete copy",
+                remedy: "Make a new backup now; the database in it may be whole: strongroom check tells")
+        }
         guard let age else {
             return Failure(
                 .absent, file: folder, "it has no dated copies; nothing was changed",
@@ -124,6 +131,7 @@ struct BackupList {
         [
             ("folder", .text(folder)), ("age_seconds", age.map { $0.isFinite ? .real($0) : .null } ?? .null),
             ("backups", .list(lines.map(\.json))), ("foreign", .list(foreign.map(JSON.text))),
+            ("unreadable", .list(unreadable.map(JSON.text))),
         ]
     }
 
@@ -138,7 +146,7 @@ struct BackupList {
                 [([("folder", folder)], Double(lines.count))]),
             Metric(
                 "strongroom_backup_bad_copies", "Number of dated copies that are damaged or incomplete.",
-                [([("folder", folder)], Double(lines.count - good.count))]),
+                [([("folder", folder)], Double(lines.count - good.count + unreadable.count))]),
             Metric(
                 "strongroom_backup_future_copies", "Number of dated copies whose date is in the future.",
                 [([("folder", folder)], Double(future.count))]),

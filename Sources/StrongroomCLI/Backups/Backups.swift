@@ -95,7 +95,10 @@ struct Backups: Reporting {
                 backup, check: check ?? opened?.damage ?? backup.lastCheck, key: check?.key ?? opened?.key,
                 isForgotten: forgotten?.contains(backup.path))
         }
-        try report(BackupList(folder: folder, lines: lines, foreign: backups.foreignNames(), maxAge: maxAge))
+        let unreadable = try backups.damagedNames()
+        let foreign = try backups.foreignNames().filter { !unreadable.contains($0) }
+        try report(
+            BackupList(folder: folder, lines: lines, foreign: foreign, unreadable: unreadable, maxAge: maxAge))
     }
 
     private func givenKeys() throws -> BackupCheck.Keys? {
@@ -131,6 +134,7 @@ struct Backups: Reporting {
         for name in list.foreign {
             Console.warning("\(folder)/\(name): it is not a dated copy, and stays as it is")
         }
+        for name in list.unreadable { Console.warning("\(folder)/\(name): its record is missing or damaged") }
         list.future.map(\.backup).reportFuture()
         guard let failure = list.failure else { return }
         if !output.json || list.lines.isEmpty { Console.message("strongroom: \(failure)") }

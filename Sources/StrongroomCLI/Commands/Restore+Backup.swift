@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Strongroom
+import StrongroomReplica
 
 /// The options for the restore of a backup, and for what becomes of the former database.
 struct BackupRestoreOptions: ParsableArguments {
@@ -51,7 +52,10 @@ extension Restore {
         let folder = URL(fileURLWithPath: destination).standardizedFileURL, name = folder.lastPathComponent
         let beside = try? DatabaseBackups(folder: folder.deletingLastPathComponent().path).backups()
         if let copy = beside?.first(where: { $0.folder.hasSuffix("/" + name) }) { return copy.path }
-        let copies = try DatabaseBackups(folder: destination).backups()
+        let backups = DatabaseBackups(folder: destination), copies = try backups.backups()
+        for copy in try backups.damagedNames() {
+            Console.warning("\(destination)/\(copy): its record is missing or damaged, so it is left out")
+        }
         guard !copies.isEmpty else { return nil }
         guard Set(copies.map { Array($0.source.utf8) }).count == 1 else {
             throw Failure(
@@ -87,9 +91,18 @@ extension Restore {
                 .usage, file: destination, "--no-check needs no key; nothing was changed", remedy: "Give one of the two"
             )
         }
+        guard try !isReplica || !isFolder || hasReplica() else {
+            throw Failure(
+                .absent, file: destination, "it has neither dated copies nor a replica; nothing was changed",
+                remedy: "Check the path, and whether its disk is mounted. The database in a copy can be given itself")
+        }
         throw Failure(
             .usage, file: destination, "it is \(kind), whose restore does not take \(unfit); nothing was changed",
             remedy: "Leave that out, or give another source")
+    }
+
+    private func hasReplica() throws -> Bool {
+        try replicating { try !DatabaseReplica.histories(in: destination, reading: options.reading).isEmpty }
     }
 
     /// The source as messages name it.
@@ -129,6 +142,11 @@ extension Restore {
     private func restoreBackup(_ name: String, to out: Place) throws {
         let source = try Target(name, format)
         try source.requireDatabase()
+        if source.isClear, passphrase.isGiven {
+            throw Failure(
+                .usage, file: name, "it is not encrypted, and a key is given; nothing was changed",
+                remedy: "Leave the key out if an unencrypted database is what you want")
+        }
         guard !backup.noCheck, !source.isClear else {
             let former = try restore(source, to: out, backup.noCheck ? .none : .clearText, nil)
             return try done(
@@ -149,15 +167,22 @@ extension Restore {
         let display = ProgressDisplay(
             "restoring", files: [(destination, source.inspection.size)], progress, quiet: output.quiet)
         defer { display.clear() }
-        return try Interruption.deferred { interruption in
-            try attributing(to: file, opening: secret) {
-                try DatabaseFile.restore(
-                    from: source.place.path, to: out.path, check: check, former: backup.former
-                ) { done in
-                    try interruption.check()
-                    display.show(destination, done)
+        do {
+            return try Interruption.deferred { interruption in
+                try attributing(to: file, opening: secret) {
+                    try DatabaseFile.restore(
+                        from: source.place.path, to: out.path, check: check, former: backup.former
+                    ) { done in
+                        try interruption.check()
+                        display.show(destination, done)
+                    }
                 }
             }
+        } catch let failure as Failure where failure.status == .damaged {
+            // Only the pages of the backup are read.
+            throw Failure(
+                .damaged, file: source.name, "the backup is damaged; \(file) is as it was", details: failure.details,
+                remedy: "Give another one. strongroom salvage saves what is left of it")
         }
     }
 }

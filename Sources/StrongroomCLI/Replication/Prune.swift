@@ -12,7 +12,7 @@ struct Prune: Reporting {
             one always stays, and so does what a kept one needs: the full restore point before it, and those between. \
             The replicator may run meanwhile.
             """,
-            statuses: [.unreachable]))
+            statuses: [.absent, .unreachable]))
 
     static let examples = [
         (line: "strongroom prune /mnt/backup/notes --keep-within 30d", what: "keeps each moment of the last 30 days"),

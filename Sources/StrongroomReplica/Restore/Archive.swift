@@ -78,13 +78,18 @@ struct Archive {
         case position(UInt64)
     }
 
+    /// The error of a destination without histories.
+    var absence: ReplicaError {
+        let known = signer == nil ? "" : " by this signer"
+        return ReplicaError(
+            .noReplica, destination.name, "it has no replica\(known); nothing was written. Check its name.")
+    }
+
     /// Returns the history with the target. Those that claim the same time are not chosen from.
     func history(for target: Target) throws -> History {
         let histories = try histories().filter { !$0.points.isEmpty }
         guard !histories.isEmpty else {
-            let known = signer == nil ? "" : " by this signer"
-            throw ReplicaError(
-                .noReplica, destination.name, "it has no replica\(known); nothing was written. Check its name.")
+            throw absence
         }
         for (one, next) in zip(histories, histories.dropFirst()) where one.points.last!.time >= next.points[0].time {
             throw ReplicaError(

@@ -11,6 +11,20 @@ final class Following {
         var nextLineage: String?
     }
 
+    /// What changes with each change of a file.
+    private struct FileMark: Equatable {
+        private let numbers: [Int64]
+
+        /// Nil if the file is absent.
+        init?(_ path: String) {
+            guard let found = Files.status(path) else { return nil }
+            numbers = [Int64(found.st_dev), Int64(found.st_ino), Int64(found.st_size), found.modified, found.changed]
+        }
+    }
+
+    /// The mark of the database when this process has read or changed it.
+    private var mark: FileMark?
+
     private let archive: Archive
     private let path: String
     private let folder: String
@@ -70,8 +84,9 @@ final class Following {
         }
         for (lineage, tip) in [(state.lineage, state.tip), (state.nextLineage ?? state.lineage, state.next)] {
             guard let tip else { continue }
-            let tree = try readLeaves(tip)
+            let mark = FileMark(path), tree = try readLeaves(tip)
             guard tree.root.description == tip.root else { continue }
+            self.mark = mark
             self.tree = tree
             return try save(State(lineage: lineage, tip: tip))
         }
@@ -81,8 +96,22 @@ final class Following {
     private func readLeaves(_ tip: ChainTip) throws -> PageTree {
         guard let locks = try DatabaseLocks(path: path) else { throw PageExchange.changed(path) }
         while try !locks.share() { usleep(20_000) }
-        unlink(folder + "/followed-leaves")
-        let tree = try PageTree(path: folder + "/followed-leaves", pageSize: tip.pageSize, pageCount: 0)
+        return try readLeaves(tip, locks, into: "/followed-leaves")
+    }
+
+    /// Throws if another program has changed the database since this one has. Reads all of it only if its file has
+    /// another mark.
+    private func requireUnchanged(since tip: ChainTip, _ locks: DatabaseLocks) throws {
+        guard mark == nil || mark != FileMark(path) else { return }
+        defer { unlink(folder + "/followed-check") }
+        guard try readLeaves(tip, locks, into: "/followed-check").root.description == tip.root else {
+            throw PageExchange.changed(path)
+        }
+    }
+
+    private func readLeaves(_ tip: ChainTip, _ locks: DatabaseLocks, into name: String) throws -> PageTree {
+        unlink(folder + name)
+        let tree = try PageTree(path: folder + name, pageSize: tip.pageSize, pageCount: 0)
         guard try locks.size() == Int64(tip.pageCount) * Int64(tip.pageSize) else { return tree }
         let hasher = Hasher()
         var changes: [PageTree.Change] = [], bytes = [UInt8](repeating: 0, count: Int(tip.pageSize))
@@ -185,10 +214,12 @@ final class Following {
         }
         let exchange = PageExchange(
             path: path, spool: spool ?? Spool(folder: folder, pageSize: point.pageSize),
-            zeros: isWhole ? try zeros(point, changes) : [], old: (state.tip.pageSize, state.tip.pageCount), new: point)
+            zeros: isWhole ? try zeros(point, changes) : [], old: (state.tip.pageSize, state.tip.pageCount), new: point
+        ) { try self.requireUnchanged(since: state.tip, $0) }
         let id = lineage.id.description
         try save(State(lineage: state.lineage, tip: state.tip, next: tip, nextLineage: id))
         guard try exchange.run() else { return nil }
+        mark = FileMark(path)
         try tree.apply(update, isWhole: isWhole)
         try save(State(lineage: id, tip: tip))
         return point

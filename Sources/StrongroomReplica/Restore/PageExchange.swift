@@ -8,6 +8,8 @@ struct PageExchange {
     let zeros: [UInt32]
     let old: (pageSize: UInt32, pageCount: UInt32)
     let new: Point
+    /// Throws if the database is not the old one. Called with the lock that keeps others out.
+    let requireOld: (DatabaseLocks) throws -> Void
 
     /// Returns false if a connection has the database open. Nothing was changed then.
     func run() throws -> Bool {
@@ -18,6 +20,7 @@ struct PageExchange {
         guard try locks.exclude() else { return false }
         if let log = Files.status(path + Companion.log.rawValue), log.st_size > 0 { throw Self.changed(path) }
         guard try locks.size() == Int64(old.pageCount) * Int64(old.pageSize) else { throw Self.changed(path) }
+        try requireOld(locks)
         do {
             try writeJournal(locks)
             try writePages(locks)

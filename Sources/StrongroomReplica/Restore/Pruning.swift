@@ -5,7 +5,7 @@ struct Pruning {
 
     /// Removes what is older than the newest full point up to `time`. Returns the number of points that were removed.
     func removePoints(before time: Int64, isDryRun: Bool) throws -> Int {
-        try keep(of: archive.histories(), isDryRun) { history in
+        try keep(of: histories(), isDryRun) { history in
             let oldest = history.points.last { $0.isFull && $0.time <= time }
             return history.points.filter { $0.position >= oldest?.position ?? 0 }
         }
@@ -13,7 +13,7 @@ struct Pruning {
 
     /// Removes what no point needs that the retention keeps.
     func removePoints(notKeptBy retention: ReplicaRetention, now: Int64, isDryRun: Bool) throws -> Int {
-        let histories = try archive.histories()
+        let histories = try histories()
         // A point without those before it counts for nothing: those that can be restored stay as if it were absent.
         let kept = retention.kept(histories.flatMap(\.points), now: now)
             .union(retention.kept(histories.flatMap { Self.restorable($0.points) }, now: now))
@@ -23,8 +23,8 @@ struct Pruning {
     /// Removes all points with a former key: those before the first full point of the newest key generation, which the
     /// others need. Throws, and removes nothing, if there is no such point.
     func removeFormerGenerations(isDryRun: Bool) throws -> Int {
-        let histories = try archive.histories()
-        guard let newest = histories.last else { return 0 }
+        let histories = try histories()
+        let newest = histories[histories.count - 1]
         let generation = newest.points.last?.generation
         guard let first = newest.points.first(where: { $0.isFull && $0.generation == generation }) else {
             throw ReplicaError(
@@ -42,6 +42,13 @@ struct Pruning {
     }
 
     // MARK: Choice
+
+    /// Returns the histories. A destination without any is another place than the one that was meant.
+    private func histories() throws -> [Archive.History] {
+        let histories = try archive.histories()
+        if histories.isEmpty { throw archive.absence }
+        return histories
+    }
 
     /// Returns kept points, and those before them since a full one.
     private static func needed(_ kept: Set<PointName>, in points: [PointName]) -> [PointName] {

@@ -1,0 +1,98 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Restores and copies that are not what they seem")
+struct RestoreMistakeTests {
+    private let scratch: TemporaryFolder
+    private let database: String
+    private let key: [String]
+    private var folder: String { scratch.path("copies") }
+
+    init() async throws {
+        scratch = try TemporaryFolder()
+        database = try await scratch.encryptedDatabase("notes.db", rawKey: "right")
+        key = ["--raw-key-file", try scratch.rawKey("right")]
+    }
+
+    private func makeCopies() async throws -> (older: String, newer: String) {
+        for day in ["01", "02"] {
+            let time = "2026-03-\(day)T00:00:00Z"
+            let made = try await strongroom(["backup", database, folder + "/", "--time", time, "--quiet"] + key)
+            #expect(made.status == 0, "\(made.errors)")
+        }
+        return (folder + "/2026-03-01T000000Z", folder + "/2026-03-02T000000Z")
+    }
+
+    private func damage(_ path: String, at offset: UInt64) throws {
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try file.seek(toOffset: offset)
+        try file.write(contentsOf: Data(repeating: 0xA5, count: 16))
+        try file.close()
+    }
+
+    @Test("name the damaged backup, and not the database that is as it was")
+    func damagedBackup() async throws {
+        let copies = try await makeCopies(), backup = copies.newer + "/notes.db"
+        try damage(backup, at: 8192)
+        let before = try scratch.bytes("notes.db")
+        for source in [backup, folder] {
+            let outcome = try await strongroom(["restore", source, database] + key)
+            #expect(outcome.status == 13)
+            #expect(
+                outcome.errors.contains("\(backup): the backup is damaged; \(database) is as it was"),
+                "\(outcome.errors)")
+        }
+        #expect(try scratch.bytes("notes.db") == before)
+    }
+
+    @Test("report a copy without its record, and leave it out")
+    func damagedRecord() async throws {
+        let copies = try await makeCopies()
+        try damage(copies.newer + "/strongroom-backup", at: 40)
+        for options in [[], key + ["--verify"]] {
+            let outcome = try await strongroom(["backups", folder] + options)
+            #expect(outcome.status == 13 && outcome.errors.contains("\(copies.newer): its record"), "\(outcome.errors)")
+        }
+        let restored = try await strongroom(["restore", folder, scratch.path("out.db")] + key)
+        #expect(restored.status == 0 && restored.errors.contains("its record is missing or damaged"))
+        let direct = try await strongroom(["restore", copies.newer, scratch.path("other.db")] + key)
+        #expect(direct.status == 10 && direct.errors.contains("neither dated copies nor a replica"), "\(direct.errors)")
+        let file = try await strongroom(["restore", copies.newer + "/notes.db", scratch.path("other.db")] + key)
+        #expect(file.status == 0, "\(file.errors)")
+    }
+
+    @Test("find the copy damaged whose database is empty")
+    func emptied() async throws {
+        let copies = try await makeCopies()
+        try Data().write(to: URL(fileURLWithPath: copies.older + "/notes.db"))
+        let outcome = try await strongroom(["backups", folder, "--verify", "--json"] + key)
+        #expect(outcome.status == 13)
+        let listed = try #require(try outcome.object["backups"] as? [[String: Any]])
+        #expect(listed.count == 2 && "\(listed[1])".contains("damaged"), "\(listed)")
+    }
+
+    @Test("refuse an unencrypted backup in the place of an encrypted database if a key is given")
+    func clearBackup() async throws {
+        let clear = scratch.path("clear.db")
+        try await StockShell(path: clear).run("CREATE TABLE t (a);")
+        let outcome = try await strongroom(["restore", clear, database] + key)
+        #expect(
+            outcome.status == 2 && outcome.errors.contains("not encrypted, and a key is given"), "\(outcome.errors)")
+        #expect(try await strongroom(["verify-key", database] + key).status == 0)
+    }
+
+    @Test("find no replica in an empty folder, nor does a removal of restore points")
+    func noReplica() async throws {
+        let empty = scratch.path("empty")
+        try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: false)
+        let restored = try await strongroom(["restore", empty, scratch.path("out.db")] + key)
+        #expect(restored.status == 10 && restored.errors.contains("mounted"), "\(restored.errors)")
+        for command in [["forget", "--before-rotation"], ["prune", "--keep", "1d"]] {
+            for place in [empty, scratch.path("nowhere")] {
+                let outcome = try await strongroom([command[0], place] + command.dropFirst())
+                #expect(outcome.status == 10 && outcome.errors.contains("it has no replica"), "\(outcome.errors)")
+            }
+        }
+    }
+}
