@@ -19,12 +19,8 @@ class ColumnReader<T: Decodable>: AnyColumnReader {
     /// Returns the reader for a column by a record's strategies.
     static func make(record: (any FetchableRecord.Type)?, column: String) -> ColumnReader<T> {
         let reader: AnyColumnReader
-        if T.self == Date.self, let strategy = record?.databaseDateDecodingStrategy(for: column), !strategy.isDefault {
-            reader = StrategyReader<Date> { strategy.date($0) }
-        } else if T.self == Data.self, let strategy = record?.databaseDataDecodingStrategy(for: column),
-            !strategy.isDefault
-        {
-            reader = StrategyReader<Data> { strategy.data($0) }
+        if let strategic = byStrategy(record, column) {
+            reader = strategic
         } else if let type = T.self as? any (DatabaseValueConvertible & StatementColumnConvertible & Decodable).Type {
             reader = direct(type)
         } else if let type = T.self as? any (DatabaseValueConvertible & Decodable).Type {
@@ -34,6 +30,20 @@ class ColumnReader<T: Decodable>: AnyColumnReader {
         }
         // The same type: each branch makes a reader of T.
         return unsafeDowncast(reader, to: ColumnReader<T>.self)
+    }
+
+    /// Returns the reader for a type with a strategy of the record's, and for optionals of it. Nil for others.
+    fileprivate static func byStrategy(_ record: (any FetchableRecord.Type)?, _ column: String) -> AnyColumnReader? {
+        guard let record else { return nil }
+        if T.self == Date.self {
+            let strategy = record.databaseDateDecodingStrategy(for: column)
+            return strategy.isDefault ? nil : StrategyReader<Date> { strategy.date($0) }
+        }
+        if T.self == Data.self {
+            let strategy = record.databaseDataDecodingStrategy(for: column)
+            return strategy.isDefault ? nil : StrategyReader<Data> { strategy.data($0) }
+        }
+        return (T.self as? any OptionalProperty.Type)?.readerByStrategy(record, column)
     }
 
     private static func direct<V: DatabaseValueConvertible & StatementColumnConvertible & Decodable>(
@@ -87,7 +97,38 @@ private final class StrategyReader<V: Decodable>: ColumnReader<V> {
     }
 }
 
-/// Reads a type that decodes itself: from one value, as enums do, or else from JSON.
+/// The type of a property that may be NULL.
+private protocol OptionalProperty {
+    static func readerByStrategy(_ record: any FetchableRecord.Type, _ column: String) -> AnyColumnReader?
+}
+
+extension Optional: OptionalProperty where Wrapped: Decodable {
+    fileprivate static func readerByStrategy(
+        _ record: any FetchableRecord.Type, _ column: String
+    ) -> AnyColumnReader? {
+        ColumnReader<Wrapped>.byStrategy(record, column).map { wrapped in
+            // The same type: the reader was made for it.
+            OptionalReader(unsafeDowncast(wrapped, to: ColumnReader<Wrapped>.self))
+        }
+    }
+}
+
+/// Reads NULL as nil, and other values with the reader of the wrapped type.
+private final class OptionalReader<Wrapped: Decodable>: ColumnReader<Wrapped?> {
+    private let wrapped: ColumnReader<Wrapped>
+
+    init(_ wrapped: ColumnReader<Wrapped>) {
+        self.wrapped = wrapped
+        super.init(Wrapped?.self)
+    }
+
+    override func read(_ row: Row, at index: Int) throws -> Wrapped? {
+        row.hasNull(atIndex: index) ? nil : try wrapped.read(row, at: index)
+    }
+}
+
+/// Reads a type that decodes itself: from one value, as enums do, or else from JSON. That is found out for each row:
+/// the type may depend on the value, as that of an optional does.
 private final class CodableReader<T: Decodable>: ColumnReader<T> {
     private let record: (any FetchableRecord.Type)?
     private let column: String
@@ -100,11 +141,10 @@ private final class CodableReader<T: Decodable>: ColumnReader<T> {
     }
 
     override func read(_ row: Row, at index: Int) throws -> T {
-        if let jsonDecoder { return try read(row, at: index, jsonDecoder) }
         do {
             return try T(from: SingleColumnDecoder(row: row, index: index, record: record, column: column))
         } catch is SingleColumnDecoder.NeedsJSON {
-            let decoder = record?.databaseJSONDecoder(for: column) ?? Int.databaseJSONDecoder()
+            let decoder = jsonDecoder ?? record?.databaseJSONDecoder(for: column) ?? Int.databaseJSONDecoder()
             jsonDecoder = decoder
             return try read(row, at: index, decoder)
         }
