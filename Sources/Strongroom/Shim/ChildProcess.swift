@@ -6,9 +6,9 @@ enum ChildProcess {
     /// Runs a program to its end. Writes `input` to its standard input, and reads its standard output into `output`. If
     /// the first argument has no slash, the program is looked up in `PATH`.
     ///
-    /// - returns: zero or an errno: `ETIMEDOUT` if the program did not end in time and was killed, `EFBIG` if it wrote
-    ///   more than fits, `EINVAL` for more input than fits in a pipe; the number of bytes that it wrote; the status of
-    ///   `waitpid`.
+    /// - returns: zero or an errno: `ETIMEDOUT` if the program did not end in time and was killed, `EINVAL` for more
+    ///   input than fits in a pipe, and for an empty `output`; the number of bytes that it wrote, of which `output` has
+    ///   none if they exceed it; the status of `waitpid`.
     static func run(
         _ arguments: [String], input: UnsafeRawBufferPointer, output: UnsafeMutableRawBufferPointer, milliseconds: CInt
     ) -> (error: CInt, count: Int, status: CInt) {

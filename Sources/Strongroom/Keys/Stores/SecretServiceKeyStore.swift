@@ -110,10 +110,13 @@ public struct SecretServiceKeyStore: KeyStore {
 
     private func lookUp(_ name: String, capacity: Int) throws(KeyStoreError) -> SecretBytes {
         let found = try run(["lookup"] + attributes(name), capacity: capacity)
-        if found.status == 0 { return found.output }
-        let search = try run(["search", "--all"] + attributes(name), capacity: 65_536)
+        if found.status == 0 { return try found.output.get() }
+        let search = try run(["search", "--all"] + attributes(name))
         guard search.status == 0 else { throw failure("search", search) }
-        guard search.output.count == 0 else { throw .locked("the keyring does not show the key of \(service)") }
+        // Whatever it writes tells of an item.
+        guard case .success(let items) = search.output, items.count == 0 else {
+            throw .locked("the keyring does not show the key of \(service)")
+        }
         throw .absent
     }
 
@@ -136,12 +139,12 @@ public struct SecretServiceKeyStore: KeyStore {
     }
 
     private func keep(_ text: SecretBytes, _ name: String) throws(KeyStoreError) {
-        let end = try run(["store", "--label=\(service) (\(account))"] + attributes(name), input: text, capacity: 0)
+        let end = try run(["store", "--label=\(service) (\(account))"] + attributes(name), input: text)
         guard end.status == 0 else { throw failure("store", end) }
     }
 
     private func clear(_ name: String) throws(KeyStoreError) {
-        let end = try run(["clear"] + attributes(name), capacity: 0)
+        let end = try run(["clear"] + attributes(name))
         guard end.status == 0 else { throw failure("clear", end) }
     }
 
@@ -150,7 +153,7 @@ public struct SecretServiceKeyStore: KeyStore {
     }
 
     private func run(
-        _ arguments: [String], input: SecretBytes? = nil, capacity: Int
+        _ arguments: [String], input: SecretBytes? = nil, capacity: Int = StoredText.capacity
     ) throws(KeyStoreError) -> StoreProgram.End {
         try StoreProgram(arguments: [program] + arguments, timeout: timeout).run(input: input, capacity: capacity)
     }

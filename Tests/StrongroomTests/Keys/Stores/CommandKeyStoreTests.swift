@@ -168,6 +168,56 @@ struct CommandKeyStoreTests {
         #expect(kill(pid, 0) != 0 && errno == ESRCH)
     }
 
+    @Test("may write what it likes when it stores and removes, and is not ended for it")
+    func chatter() throws {
+        let store = try store(
+            """
+            cd '\(folder.path)'
+            yes | head -c 300000
+            case $1 in
+            store) cat > "$2" ;;
+            load) [ -e "$2" ] || exit 44; exit 36 ;;
+            remove) [ -e "$2" ] || exit 44; rm "$2" ;;
+            list) exit 44 ;;
+            esac
+            echo "$1" >> done
+            """)
+        #expect(throws: KeyStoreError.absent) { try store.load(.current) }
+        #expect(throws: KeyStoreError.absent) { try store.remove(.current) }
+        #expect(try store.formerKeys() == [])
+        try store.store(.random(), as: .current)
+        guard case .locked? = #expect(throws: KeyStoreError.self, performing: { try store.load(.current) }) else {
+            return #expect(Bool(false), "36 is locked")
+        }
+        try store.remove(.current)
+        #expect(folder.text("done") == "store\nremove\n")
+    }
+
+    @Test("that writes more than a key or a list runs to its end, and has failed")
+    func excess() throws {
+        let store = try store("yes | head -c 300000; echo \"$1\" >> '\(folder.path("done"))'")
+        let calls: [(verb: String, run: () throws -> Void)] = [
+            ("load", { _ = try store.load(.current) }), ("list", { _ = try store.formerKeys() }),
+        ]
+        for call in calls {
+            guard case .failed(let why)? = #expect(throws: KeyStoreError.self, performing: call.run) else {
+                return #expect(Bool(false), "too much is no answer")
+            }
+            #expect(why.contains("\(call.verb) wrote more than"), "\(why)")
+        }
+        #expect(folder.text("done") == "load\nlist\n")
+    }
+
+    @Test("that writes without end is ended at the limit")
+    func endless() throws {
+        let store = try store("echo $$ > '\(folder.path("pid"))'; exec yes", timeout: 0.3)
+        guard case .failed(let why)? = #expect(throws: KeyStoreError.self, performing: { try store.load(.current) })
+        else { return #expect(Bool(false)) }
+        #expect(why.contains("did not end within 0.3 seconds"))
+        let pid = try #require(pid_t(folder.text("pid").dropLast()))
+        #expect(kill(pid, 0) != 0 && errno == ESRCH)
+    }
+
     @Test("that leaves a process behind with its output is not waited for")
     func background() throws {
         let spelled = "x'" + String(repeating: "0f", count: 32) + "'"

@@ -137,6 +137,25 @@ struct SecretServiceKeyStoreTests {
         #expect(try store.load(.current).withUnsafeBytes { a in try key.withUnsafeBytes { a.elementsEqual($0) } })
     }
 
+    @Test("takes no notice of what the program writes when it stores and clears")
+    func chatter() throws {
+        var store = try standIn()
+        let lines = """
+            #!/bin/sh
+            '\(store.program)' "$@"; status=$?
+            case $1 in store | clear) yes | head -c 1000 ;; esac
+            exit $status
+            """
+        store.program = folder.path("chatty")
+        try Data(lines.utf8).write(to: URL(fileURLWithPath: store.program))
+        try #require(chmod(store.program, 0o700) == 0)
+        let key = try DatabaseKey.random()
+        try store.store(key, as: .current)
+        #expect(try store.load(.current).withUnsafeBytes { a in try key.withUnsafeBytes { a.elementsEqual($0) } })
+        try store.remove(.current)
+        #expect(answer(store) == .absent)
+    }
+
     private static let programs = ["secret-tool", "gnome-keyring-daemon", "dbus-run-session"]
 
     private static let areInstalled: Bool = programs.allSatisfy { name in
