@@ -59,8 +59,8 @@ struct Query: Reporting {
     @Option(
         help: ArgumentHelp(
             """
-            Bind a value to :name, @name or $name, or by number to ?. It is a number if it looks like one. Repeat the \
-            option for each parameter.
+            Bind a value to :name, @name or $name, or by number to ?. It is a number if it is written as one, such as \
+            7 or 0.5; 007, 0x7, nan and inf are text. Repeat the option for each parameter.
             """, valueName: "name=value"))
     var bind: [String] = []
 

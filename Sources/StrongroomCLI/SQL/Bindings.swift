@@ -20,10 +20,11 @@ struct Bindings {
         }
     }
 
-    /// Returns a number if the text is exactly how the number is written; otherwise the text.
+    /// Returns a number if the text is exactly how the number is written; otherwise the text. `nan` and `inf` are text:
+    /// SQL has no such literals, and SQLite stores the first number as NULL.
     private static func value(_ text: String) -> DatabaseValue {
         if let integer = Int64(text), String(integer) == text { return integer.databaseValue }
-        if let real = Double(text), String(real) == text { return real.databaseValue }
+        if let real = Double(text), real.isFinite, String(real) == text { return real.databaseValue }
         return text.databaseValue
     }
 

@@ -256,6 +256,8 @@ struct ShellCommandTests {
             ("SELECT ? || ? AS v", ["--bind", "1=x", "--bind", "2=y"], "xy"),
             ("SELECT typeof(@n) AS v", ["--bind", "@n=7"], "integer"),
             ("SELECT typeof($n) AS v", ["--bind", "n=007"], "text"),
+            ("SELECT typeof(:a) || :a AS v", ["--bind", "a=nan"], "textnan"),
+            ("SELECT typeof(:a) || :a AS v", ["--bind", "a=-inf"], "text-inf"),
             ("SELECT count(*) AS v FROM book WHERE id <= :n", ["--bind", "n=12"], "12"),
             ("SELECT :a AS v", ["--bind", "a="], ""),
         ])
