@@ -36,7 +36,10 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
     @Option(
         name: .customLong(Role.prefix + "passphrase-command"),
         help: ArgumentHelp(
-            "Use the output of this shell command as the \(Role.adjective)passphrase.",
+            """
+            Use the output of this shell command as the \(Role.adjective)passphrase. It reads standard input only from \
+            a terminal.
+            """,
             valueName: "line"))
     var command: String?
 

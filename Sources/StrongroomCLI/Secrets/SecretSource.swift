@@ -109,11 +109,13 @@ enum SecretSource {
         return secret
     }
 
-    /// Returns the standard output of a shell command line.
+    /// Returns the standard output of a shell command line. It reads standard input only from a terminal, where it may
+    /// ask a person: otherwise this command itself may need what is there.
     private static func read(command line: String) throws -> GivenSecret {
         let process = Process(), pipe = Pipe()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", line]
+        if isatty(STDIN_FILENO) != 1 { process.standardInput = FileHandle.nullDevice }
         process.standardOutput = pipe
         try process.run()
         try? pipe.fileHandleForWriting.close()

@@ -51,6 +51,19 @@ struct KeySourceTests {
         #expect(outcome.status == 2)
     }
 
+    @Test("A command for the passphrase does not read what the command itself is to read")
+    func commandInput() async throws {
+        let outcome = try await run(
+            [],
+            [
+                "query", database, "--output", "csv", "--passphrase-command",
+                "cat > '\(scratch.path("swallowed"))'; printf right",
+            ], input: "SELECT 7 AS a")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output == "a\n7\n")
+        #expect(try scratch.bytes("swallowed").isEmpty)
+    }
+
     @Test("- is standard input", arguments: ["--passphrase-file", "--raw-key-file"])
     func standardInput(_ option: String) async throws {
         let raw = String(repeating: "3c", count: 32), isRaw = option.contains("raw")
