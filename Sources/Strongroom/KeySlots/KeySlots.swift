@@ -114,10 +114,14 @@ public final class KeySlots: Sendable {
     ///
     /// - throws: the errors of ``add(_:_:)`` for the label and for 32 slots, and `SQLITE_BUSY`.
     public func addRecoveryCode(label: String = "recovery code") throws -> RecoveryCode {
+        try addingRecoveryCode(label: label).code
+    }
+
+    /// Adds a slot for a new recovery code, and returns both. Another process may have added further slots since.
+    package func addingRecoveryCode(label: String) throws -> (code: RecoveryCode, slot: KeySlot) {
         let code = try RecoveryCode()
         let slot = NewKeySlot(label: label, kind: .recoveryCode, derivation: .hkdf)
-        _ = try change { try $0.adding(slot, code.secret) }
-        return code
+        return (code, try change { try $0.adding(slot, code.secret) }.slots.last!)
     }
 
     /// Replaces the secret of a slot in one step: the former secret opens the database until the new one does. The new

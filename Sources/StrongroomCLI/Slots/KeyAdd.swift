@@ -45,8 +45,7 @@ struct KeyAdd: KeyCommand {
     }
 
     private func addRecoveryCode(_ slots: KeySlots) throws {
-        let code = try attributing(to: file) { try slots.addRecoveryCode(label: slot.recoveryLabel()) }
-        let added = try attributing(to: file) { try slots.slots.last! }
+        let (code, added) = try attributing(to: file) { try slots.addingRecoveryCode(label: slot.recoveryLabel()) }
         do {
             try show(code, added)
         } catch {

@@ -1,7 +1,19 @@
+import CStrongroomFaults
 import Foundation
 import Strongroom
 import TestSupport
 import Testing
+
+@testable import StrongroomCLI
+
+/// The slot that another process adds.
+private final class Addition {
+    private let slots: KeySlots
+
+    init(slots: KeySlots) { self.slots = slots }
+
+    func run() { _ = try! slots.addRecoveryCode(label: "other") }
+}
 
 @Suite("What commands say of key slots", .timeLimit(.minutes(5)))
 struct KeySlotCommandTests {
@@ -74,6 +86,35 @@ struct KeySlotCommandTests {
         }
         let slots = try await strongroom("key", "list", database, "--json").object["slots"] as? [[String: Any]]
         #expect(slots?.count == 1)
+    }
+
+    @Test(
+        "A recovery code names, and withdraws, its own slot when another process adds one meanwhile",
+        arguments: [false, true])
+    func otherAddition(isPrinted: Bool) async throws {
+        try await createSlots()
+        await #expect(processExitsWith: .success) {
+            [path = database as String, secret = first as String, isPrinted = isPrinted as Bool] in
+            var configuration = Configuration()
+            configuration.encryption = Encryption(key: .passphrase("first"))
+            let queue = try DatabaseQueue(path: path, configuration: configuration), others = try queue.keySlots()
+            // The renaming publishes the slot of the command. The lock of the slots is then free.
+            let addition = Unmanaged.passRetained(Addition(slots: others)).toOpaque()
+            strongroom_faults_after_renaming(
+                { Unmanaged<Addition>.fromOpaque($0!).takeRetainedValue().run() }, addition)
+            let command = try KeyAdd.parse([path, "--recovery-code", "--passphrase-file", secret, "--json"])
+            let output = isPrinted ? path + "-output" : "/dev/full"
+            dup2(open(output, O_WRONLY | O_CREAT, 0o600), STDOUT_FILENO)
+            let isDone = (try? command.run()) != nil
+            guard isDone == isPrinted else { exit(3) }
+            let labels = try others.slots.map(\.label)
+            guard labels.suffix(2) == (isPrinted ? ["recovery code", "other"] : labels.prefix(1) + ["other"]) else {
+                exit(4)
+            }
+            guard isPrinted else { return }
+            let text = try String(contentsOfFile: output, encoding: .utf8)
+            guard text.contains(#""label":"recovery code""#) else { exit(5) }
+        }
     }
 
     // MARK: - What is beside the database
