@@ -72,8 +72,7 @@ public final class DatabasePool: DatabaseWriter {
     }
 
     func close(calling willClose: (Database) -> Void) throws {
-        while try !databaseLock.closeIfLocked() && !DeferredReleases.after({ try closeAll(willClose) }) {}
-        externalChanges?.stop()
+        try databaseLock.closeDatabase { try closeAll(willClose) }
     }
 
     /// Returns false if the database was locked meanwhile.

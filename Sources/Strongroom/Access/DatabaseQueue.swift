@@ -69,8 +69,7 @@ public final class DatabaseQueue: DatabaseWriter {
     }
 
     func close(calling willClose: (Database) -> Void) throws {
-        while try !databaseLock.closeIfLocked() && !DeferredReleases.after({ try closeConnection(willClose) }) {}
-        externalChanges?.stop()
+        try databaseLock.closeDatabase { try closeConnection(willClose) }
     }
 
     /// Returns false if the database was locked meanwhile.

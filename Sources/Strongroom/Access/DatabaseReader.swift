@@ -14,6 +14,7 @@ public protocol DatabaseReader: AnyObject, Sendable {
     ///
     /// - throws: `SQLITE_BUSY` when the program keeps a statement; ``Database/logError`` lists such statements. The
     ///   database stays open, a pool with all its connections. Close it again when the statements are released.
+    ///   `SQLITE_BUSY` also inside of an access to a snapshot whose end a lock of the pool waits for.
     func close() throws
 
     /// Interrupts the running statements of the connections, which throw `SQLITE_INTERRUPT`.

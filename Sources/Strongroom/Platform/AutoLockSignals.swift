@@ -2,9 +2,9 @@ import Dispatch
 import Foundation
 
 extension DatabaseWriter {
-    /// Locks the database at each signal of this number, such as `SIGUSR1`, until the returned object is cancelled.
-    /// From then on, the signal does not end the process. A process can't catch `SIGKILL` and `SIGSTOP`. If the
-    /// database can't be locked, ``Database/logError`` gets the error.
+    /// Locks the database at each signal of this number, such as `SIGUSR1`, until the returned object is cancelled or
+    /// the database is closed. From the call on, the signal does not end the process. A process can't catch `SIGKILL`
+    /// and `SIGSTOP`. If the database can't be locked, ``Database/logError`` gets the error.
     @discardableResult
     public func autoLock(onSignal number: Int32) -> AutoLock {
         locking { $0.lock(atSignal: number) }

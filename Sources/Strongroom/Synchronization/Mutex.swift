@@ -36,4 +36,13 @@ package struct Mutex<Value>: @unchecked Sendable {
             return try body(&value.pointee)
         }
     }
+
+    /// Runs `body` with the value, unless another thread has it. Returns nil then.
+    package func withLockIfAvailable<T>(_ body: (inout Value) throws -> T) rethrows -> T? {
+        try storage.withUnsafeMutablePointers { lock, value in
+            guard pthread_mutex_trylock(lock) == 0 else { return nil }
+            defer { pthread_mutex_unlock(lock) }
+            return try body(&value.pointee)
+        }
+    }
 }

@@ -28,7 +28,8 @@ public struct AutoLockEvent: Sendable, Hashable {
     public static let suspension = AutoLockEvent(kind: .suspension)
 }
 
-/// A rule by which a database locks itself. It applies until it is cancelled or the database is released.
+/// A rule by which a database locks itself. It applies until it is cancelled, or the database is closed or
+/// released.
 public final class AutoLock: Sendable {
     private struct State {
         var stop: (@Sendable () -> Void)?
@@ -54,13 +55,26 @@ public final class AutoLock: Sendable {
 }
 
 extension DatabaseLock {
-    /// Keeps the reason for as long as the database lives.
+    /// Keeps the rule until the database is closed or released.
     func keep(_ autoLock: AutoLock) -> AutoLock {
-        state.withLock { state in
+        let isKept = state.withLock { state in
+            if state.hasEndedAutoLocks { return false }
             state.autoLocks.removeAll(where: \.isCancelled)
             state.autoLocks.append(autoLock)
+            return true
         }
+        if !isKept { autoLock.cancel() }
         return autoLock
+    }
+
+    /// Ends all rules of a database that is closed, and those that are added later.
+    func endAutoLocks() {
+        let former = state.withLock { state in
+            state.hasEndedAutoLocks = true
+            defer { state.autoLocks = [] }
+            return state.autoLocks
+        }
+        for autoLock in former { autoLock.cancel() }
     }
 
     /// Locks the database later, on another thread, unless it is unlocked meanwhile. An error is passed to
@@ -77,6 +91,8 @@ extension DatabaseLock {
                 try self.lock(requestedAt: request)
             } catch {
                 self.state.withLock { if $0.pendingLock == request { $0.pendingLock = nil } }
+                // A database that is closed has nothing left to lock.
+                if (error as? DatabaseError)?.reason == .closed { return self.endAutoLocks() }
                 error.logFailedLock()
             }
         }

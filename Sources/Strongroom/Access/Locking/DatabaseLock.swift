@@ -30,6 +30,9 @@ final class DatabaseLock: Sendable {
         var keyIdentity: [UInt8]?
         var autoLocks: [AutoLock] = []
 
+        /// True once the database is closed: no rule is kept.
+        var hasEndedAutoLocks = false
+
         /// The number of unlockings that have begun.
         var unlockings: UInt64 = 0
 
@@ -256,19 +259,44 @@ final class DatabaseLock: Sendable {
 
     // MARK: - Closing
 
+    /// Closes a database with `closeOpen`, which returns false if it is locked, or as a locked one. Ends its rules.
+    func closeDatabase(_ closeOpen: () throws -> Bool) throws {
+        while try !closeIfLocked() && !DeferredReleases.after(closeOpen) {}
+        endAutoLocks()
+        externalChanges?.stop()
+    }
+
     /// Closes a database that is locked. Returns false if it is not.
-    func closeIfLocked() -> Bool {
-        if isInside { return false }
-        return DeferredReleases.after {
-            transition.withLock { _ in
-                guard isLocked else { return false }
-                state.withLock { $0.phase = .closed }
-                writer.sync(by: .direct) { $0.closeWhileLocked() }
-                readers?.endLocking(isClosed: true)
-                goOn()
-                return true
+    private func closeIfLocked() throws -> Bool {
+        // Inside of an access to the writer or a reader, the close of an open database reports the mistake.
+        if writer.isAccessed || readers?.isAccessed == true { return false }
+        return try DeferredReleases.after {
+            guard isInside else { return transition.withLock { _ in closeIfLockedNow() } }
+            return try closeIfLockedInSnapshot()
+        }
+    }
+
+    /// Closes a database that is locked, from an access to one of its snapshots. A lock waits for its end, and so
+    /// does an unlocking at last.
+    private func closeIfLockedInSnapshot() throws -> Bool {
+        while true {
+            if let isClosed = transition.withLockIfAvailable({ _ in closeIfLockedNow() }) { return isClosed }
+            switch state.withLock(\.phase) {
+            case .locking: throw DatabaseError.waitingLock
+            // The unlocking opens the database, or fails, before it waits.
+            case .locked: usleep(1000)
+            case .open, .closed: return false
             }
         }
+    }
+
+    private func closeIfLockedNow() -> Bool {
+        guard isLocked else { return false }
+        state.withLock { $0.phase = .closed }
+        writer.sync(by: .direct) { $0.closeWhileLocked() }
+        readers?.endLocking(isClosed: true)
+        goOn()
+        return true
     }
 
     // MARK: - Conditions
@@ -298,6 +326,11 @@ final class DatabaseLock: Sendable {
 extension DatabaseError {
     fileprivate static let notLocked = DatabaseError(
         refusing: "The database is not locked", advice: "lock it first, and unlock it once", reason: .notLocked)
+
+    fileprivate static let waitingLock = DatabaseError(
+        .SQLITE_BUSY,
+        refusing: "close() was called inside of an access to a snapshot, whose end a lock of the database waits for",
+        advice: "close the database after the access")
 
     fileprivate static let needsKey = DatabaseError(
         refusing: "The key of the database is not in a store", advice: "give it: unlock(with:)", reason: .locked)

@@ -62,8 +62,8 @@ extension DatabaseWriter {
 
     /// Locks the database after a time without accesses, at most 30 seconds late. Accesses of observations count, too.
     ///
-    /// Locks it again after each unlocking, until the returned object is cancelled. Releasing the object does not
-    /// cancel it. If the database can't be locked, ``Database/logError`` gets the error.
+    /// Locks it again after each unlocking, until the returned object is cancelled or the database is closed. Releasing
+    /// the object does not cancel it. If the database can't be locked, ``Database/logError`` gets the error.
     ///
     /// - parameter delay: the time without accesses.
     @discardableResult
@@ -71,8 +71,8 @@ extension DatabaseWriter {
         locking { $0.lock(afterIdle: delay.seconds) }
     }
 
-    /// Locks the database at an event, each time, until the returned object is cancelled. If the database can't be
-    /// locked, ``Database/logError`` gets the error.
+    /// Locks the database at an event, each time, until the returned object is cancelled or the database is closed. If
+    /// the database can't be locked, ``Database/logError`` gets the error.
     @discardableResult
     public func autoLock(on event: AutoLockEvent) -> AutoLock {
         locking { databaseLock in
@@ -82,8 +82,8 @@ extension DatabaseWriter {
         }
     }
 
-    /// Locks the database at a notification, each time, until the returned object is cancelled. If the database can't
-    /// be locked, ``Database/logError`` gets the error.
+    /// Locks the database at a notification, each time, until the returned object is cancelled or the database is
+    /// closed. If the database can't be locked, ``Database/logError`` gets the error.
     ///
     /// - parameters:
     ///   - name: the name of the notification, such as that of a locked screen.

@@ -70,6 +70,54 @@ struct LockLifeTests {
         #expect(error?.reason == .closed)
     }
 
+    @Test("can come in an access to a snapshot that the lock has ended")
+    func inEndedSnapshot() async throws {
+        let fixture = try LockFixture(.pool), pool = try #require(fixture.pool), snapshot = try pool.makeSnapshot()
+        try await pool.lock()
+        try await onThread { try snapshot.read { _ in try pool.close() } }
+        #expect(pool.health == .closed)
+        #expect(try openDescriptors(of: fixture.path) == 0)
+    }
+
+    @Test("is refused in an access to a snapshot that a lock waits for, and comes afterwards")
+    func inLockingSnapshot() async throws {
+        let fixture = try LockFixture(.pool), pool = try #require(fixture.pool), snapshot = try pool.makeSnapshot()
+        let isInside = Gate(), databaseLock = pool.databaseLock
+        let access = start {
+            snapshot.read { _ in
+                isInside.open()
+                while databaseLock.state.withLock({ $0.phase != .locking }) { usleep(1000) }
+                let error = #expect(throws: DatabaseError.self) { try pool.close() }
+                #expect(error?.resultCode == .SQLITE_BUSY)
+                #expect(error?.recoverySuggestion?.contains("after the access") == true)
+            }
+        }
+        try await onThread { isInside.pass() }
+        try await pool.lock()
+        try await onThread { access.pass() }
+        #expect(pool.isLocked)
+        try pool.close()
+        #expect(pool.health == .closed)
+    }
+
+    @Test("can come in an access to an ended snapshot that an unlocking waits for")
+    func inUnlockingSnapshot() async throws {
+        let fixture = try LockFixture(.pool), pool = try #require(fixture.pool), snapshot = try pool.makeSnapshot()
+        try await pool.lock()
+        let isInside = Gate(), databaseLock = pool.databaseLock
+        let access = start {
+            snapshot.read { _ in
+                isInside.open()
+                while databaseLock.state.withLock({ $0.phase != .open }) { usleep(1000) }
+                #expect(throws: Never.self) { try pool.close() }
+            }
+        }
+        try await onThread { isInside.pass() }
+        try await pool.unlock(with: LockFixture.key)
+        try await onThread { access.pass() }
+        #expect(pool.health == .closed)
+    }
+
     @Test("is not near: health and figures know of the lock", arguments: LockableKind.allCases)
     func healthAndFigures(kind: LockableKind) async throws {
         let fixture = try LockFixture(kind), writer = fixture.writer
