@@ -79,11 +79,11 @@ public struct CommandKeyStore: KeyStore {
 
     // MARK: The database
 
-    /// Runs the program to load the path, under the name `database`.
+    /// Runs the program to load the path, under the name `database`. Nil if the program refuses the name.
     public func databasePath() throws(KeyStoreError) -> String? {
         do {
             return try StoredText.path(read("load", "database", capacity: StoredText.pathCapacity))
-        } catch .absent {
+        } catch .absent, .failed {
             return nil
         }
     }

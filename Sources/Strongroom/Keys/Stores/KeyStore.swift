@@ -56,7 +56,7 @@ public protocol KeyStore: Sendable {
 
     /// Returns the path of the database that was created with the current key. Nil, the default, if the store has not
     /// recorded it. While that database exists, the key creates and encrypts no other one, and no rotation of a copy
-    /// discards it.
+    /// discards it. After an error, no key is made or changed.
     func databasePath() throws(KeyStoreError) -> String?
 
     /// Records the path of the database that is created with the current key. Default: does nothing. A failure does not

@@ -74,6 +74,27 @@ struct CommandKeyStoreTests {
         #expect(try addRow(folder.path("moved.sqlite"), .managed(by: store)) == 2)
     }
 
+    @Test("whose program refuses the name of the path makes a key, and changes it")
+    func noPath() throws {
+        let store = try store(
+            """
+            cd '\(folder.path)' && [ "$2" != database ] || exit 3
+            case $1 in
+            load) [ -e "$2" ] || exit 44; cat "$2" ;;
+            store) [ -e "$2" ] && exit 45; cat > "$2" ;;
+            remove) [ -e "$2" ] || exit 44; rm "$2" ;;
+            list) ls ;;
+            esac
+            """)
+        let path = folder.path("db.sqlite")
+        #expect(try addRow(path, .managed(by: store)) == 1)
+        let queue = try DatabaseQueue(path: path, configuration: .managed(by: store))
+        try queue.rotateKey(to: .managed(by: store))
+        try queue.close()
+        #expect(try addRow(path, .managed(by: store)) == 2)
+        #expect(try addRow(folder.path("second.sqlite"), .managed(by: store)) == 1)
+    }
+
     @Test("whose program does not list its keys has failed: a rotation is refused unless it discards the former key")
     func noList() throws {
         let store = try store(
