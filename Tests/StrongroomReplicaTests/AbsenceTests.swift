@@ -16,10 +16,7 @@ struct AbsenceTests {
     let db: Connection
 
     init() throws {
-        scratch = try Scratch()
-        db = try Connection(scratch.database)
-        try db.createTables()
-        try db.insert(20)
+        (scratch, db) = try Scratch.withDatabase(rows: 20)
     }
 
     private var elsewhere: String { scratch.path("elsewhere") }

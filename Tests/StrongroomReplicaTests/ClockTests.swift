@@ -38,9 +38,7 @@ struct ClockTests {
 
     @Test("prolongs no wait: none is until a time of that clock", .enabled(if: Victim.strace != nil))
     func waits() throws {
-        let scratch = try Scratch(), db = try Connection(scratch.database)
-        try db.createTables()
-        try db.insert(1)
+        let (scratch, _) = try Scratch.withDatabase(rows: 1)
         let process = Process(), log = scratch.path("trace")
         process.executableURL = URL(fileURLWithPath: Victim.strace!)
         process.arguments = [

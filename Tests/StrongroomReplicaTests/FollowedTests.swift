@@ -8,10 +8,7 @@ struct FollowedTests {
     let db: Connection
 
     init() throws {
-        scratch = try Scratch()
-        db = try Connection(scratch.database)
-        try db.createTables()
-        try db.insert(200)
+        (scratch, db) = try Scratch.withDatabase(rows: 200)
     }
 
     private var out: String { scratch.path("followed.db") }

@@ -86,9 +86,7 @@ struct FollowingTests {
 
     @Test("goes on where it was when it begins again, and sends nothing twice")
     func resumed() async throws {
-        let scratch = try Scratch(), db = try Connection(scratch.database)
-        try db.createTables()
-        try db.insert(2000)
+        let (scratch, db) = try Scratch.withDatabase(rows: 2000)
         try await scratch.replica().stop()
         try db.insert(1)
         try await scratch.replica().stop()
@@ -127,9 +125,7 @@ struct FollowingTests {
 
     @Test("compares pages when the log began anew while it was not running")
     func gap() async throws {
-        let scratch = try Scratch(), db = try Connection(scratch.database)
-        try db.createTables()
-        try db.insert(2000)
+        let (scratch, db) = try Scratch.withDatabase(rows: 2000)
         try await scratch.replica().stop()
         for _ in 0..<3 {
             try db.insert(1)

@@ -31,9 +31,7 @@ struct InvariantTests {
 
     @Test("A replica writes no table and no row, and what is committed is not changed")
     func rows() async throws {
-        let scratch = try Scratch(), db = try Connection(scratch.database)
-        try db.createTables()
-        try db.insert(50)
+        let (scratch, db) = try Scratch.withDatabase(rows: 50)
         let sql = "SELECT group_concat(name || sql) FROM sqlite_master", version = "PRAGMA data_version"
         let before = try [db.value(sql), db.value(version), db.value("SELECT count(*) FROM a")]
         let replica = try scratch.replica()
@@ -45,9 +43,7 @@ struct InvariantTests {
 
     @Test("A restore point has the sidecars that were valid for its pages")
     func sidecars() async throws {
-        let scratch = try Scratch(), db = try Connection(scratch.database)
-        try db.createTables()
-        try db.insert(50)
+        let (scratch, _) = try Scratch.withDatabase(rows: 50)
         func write(_ text: String, _ suffix: String) throws {
             try Data(text.utf8).write(to: URL(fileURLWithPath: scratch.database + suffix))
         }

@@ -38,9 +38,7 @@ struct Victim {
 struct KillTests {
     @Test("at any system call of a replicator, every acknowledged position is there, and the next run goes on")
     func replicator() throws {
-        let scratch = try Scratch(), db = try Connection(scratch.database)
-        try db.createTables()
-        try db.insert(300)
+        let (scratch, db) = try Scratch.withDatabase(rows: 300)
         var rows = 300, acknowledged: [UInt64: Int] = [:], kills = 0
         func run(killedAt point: Victim.Point?) throws -> Bool {
             let words = ["once", scratch.database, scratch.destination]
@@ -89,9 +87,7 @@ struct KillTests {
 
     @Test("at any system call of a restore, the database is absent or complete, and the next restore succeeds")
     func restore() async throws {
-        let scratch = try Scratch(), db = try Connection(scratch.database)
-        try db.createTables()
-        try db.insert(300)
+        let (scratch, db) = try Scratch.withDatabase(rows: 300)
         try Data("a slot".utf8).write(to: URL(fileURLWithPath: scratch.database + "-keys"))
         let replica = try scratch.replica()
         for _ in 0..<3 {
@@ -130,9 +126,7 @@ struct KillTests {
     @Test(
         "at any system call of a process that follows, the database opens as a restore point, and the next run goes on")
     func follower() async throws {
-        let scratch = try Scratch(), db = try Connection(scratch.database)
-        try db.createTables()
-        try db.insert(300)
+        let (scratch, db) = try Scratch.withDatabase(rows: 300)
         let replica = try scratch.replica()
         try await replica.sync()
         let out = scratch.path("followed.db"), words = ["follow", scratch.destination, out]
@@ -161,9 +155,7 @@ struct KillTests {
 
     @Test("at any system call of a process that follows to a new history, the next run goes on with that")
     func newHistory() async throws {
-        let scratch = try Scratch(), db = try Connection(scratch.database)
-        try db.createTables()
-        try db.insert(300)
+        let (scratch, db) = try Scratch.withDatabase(rows: 300)
         let replica = try scratch.replica()
         for _ in 0..<3 {
             try db.insert(1)

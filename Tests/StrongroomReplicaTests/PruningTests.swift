@@ -35,10 +35,7 @@ struct PruningTests {
     let db: Connection
 
     init() throws {
-        scratch = try Scratch()
-        db = try Connection(scratch.database)
-        try db.createTables()
-        try db.insert(100)
+        (scratch, db) = try Scratch.withDatabase(rows: 100)
     }
 
     /// Stores a full restore point with its pages in parts, and two more.

@@ -57,9 +57,7 @@ struct RetentionTests {
 
     @Test("removes what no kept restore point needs, and the others restore as before")
     func removal() async throws {
-        let scratch = try Scratch(), db = try Connection(scratch.database)
-        try db.createTables()
-        try db.insert(100)
+        let (scratch, db) = try Scratch.withDatabase(rows: 100)
         for round in 0..<3 {
             // A full point, and three that follow it.
             let replica = try scratch.replica { $0.beginsWithFullPoint = round > 0 }

@@ -6,9 +6,7 @@ import Testing
 struct SealTests {
     /// Three restore points, of which the second one has a seal.
     private func sealed() async throws -> Scratch {
-        let scratch = try Scratch(), db = try Connection(scratch.database)
-        try db.createTables()
-        try db.insert(300)
+        let (scratch, db) = try Scratch.withDatabase(rows: 300)
         let replica = try scratch.replica()
         // The first restore point is of the replica's start, whether a transaction precedes it or not.
         try await replica.sync()

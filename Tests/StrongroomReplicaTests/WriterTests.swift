@@ -9,10 +9,7 @@ struct WriterTests {
     let db: Connection
 
     init() throws {
-        scratch = try Scratch()
-        db = try Connection(scratch.database)
-        try db.createTables()
-        try db.insert(20)
+        (scratch, db) = try Scratch.withDatabase(rows: 20)
     }
 
     private func process(_ destination: String, _ state: String, _ environment: [String: String] = [:]) throws

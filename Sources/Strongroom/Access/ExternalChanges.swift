@@ -55,9 +55,6 @@ final class ExternalChanges: @unchecked Sendable {
         var phase = Phase.idle
         var latestEvent = DispatchTime.now()
 
-        /// The number of times that the locked database was unlocked.
-        var reopenings = 0
-
         /// The number of the current wait, which distinguishes it from former ones.
         var waitNumber = 0
 
@@ -139,22 +136,14 @@ final class ExternalChanges: @unchecked Sendable {
     }
 
     /// Notifies an observer of the changes that can be seen from now on, as long as it lives.
-    ///
-    /// - returns: the number of reopenings. What others change before the next one is not seen.
-    @discardableResult
-    func add(_ observer: any ExternalChangeObserver) -> Int {
-        let reopenings = state.withLock { state in
-            state.remove(observer)
-            state.observers.append(Entry(observer: observer))
-            return state.reopenings
+    func add(_ observer: any ExternalChangeObserver) {
+        state.withLock {
+            $0.remove(observer)
+            $0.observers.append(Entry(observer: observer))
         }
         // What was renamed farther up has caused no event.
         filesDidChange()
-        return reopenings
     }
-
-    /// The number of times that the locked database was unlocked.
-    var reopenings: Int { state.withLock(\.reopenings) }
 
     func remove(_ observer: any ExternalChangeObserver) {
         state.withLock { $0.remove(observer) }
@@ -206,7 +195,6 @@ final class ExternalChanges: @unchecked Sendable {
     func databaseWasReopened(_ db: Database) {
         db.part(FilePlace.self).begin()
         version = try? db.untraced { try db.dataVersion }
-        state.withLock { $0.reopenings += 1 }
     }
 
     /// Waits for the key of a locked database. A closed one has no further changes.

@@ -141,14 +141,7 @@ extension BackupRecord {
     private static let escape = UInt8(ascii: "\\"), lineFeed = UInt8(ascii: "\n")
 
     private static func escaped(_ text: String) -> String {
-        let bytes = text.utf8.flatMap { byte -> [UInt8] in
-            switch byte {
-            case escape: [escape, escape]
-            case lineFeed: [escape, UInt8(ascii: "n")]
-            default: [byte]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        text.replacing(ascii: "\\", with: "\\\\").replacing(ascii: "\n", with: "\\n")
     }
 
     private static func unescaped(_ text: Substring) -> String? {

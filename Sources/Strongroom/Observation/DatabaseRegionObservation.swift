@@ -52,9 +52,9 @@ public struct DatabaseRegionObservation: Sendable {
         onError: @escaping @Sendable (any Error) -> Void,
         onEvent: @escaping @Sendable (Event) -> Void
     ) -> AnyDatabaseCancellable {
-        let subscription = RegionSubscription(onError: onError, onEvent: onEvent)
-        let reopenings = writer.externalChanges?.add(subscription)
-        subscription.reopenings.withLock { $0 = reopenings }
+        let subscription = RegionSubscription(
+            onError: onError, onEvent: onEvent, reopeningCount: writer.observedReopeningCount)
+        writer.externalChanges?.add(subscription)
         if writer.isWriting {
             writer.unsafeReentrantWrite { begin(subscription, in: writer, $0, isInsideWrite: true) }
         } else {
@@ -80,9 +80,9 @@ public struct DatabaseRegionObservation: Sendable {
     ) {
         guard subscription.isActive else { return }
         do {
-            let reopenings = writer.externalChanges?.reopenings
+            let hasMissed = subscription.reopeningCount != writer.observedReopeningCount
             try db.markingStops {
-                try subscription.begin(regions, on: db, isInsideWrite: isInsideWrite, reopenings: reopenings)
+                try subscription.begin(regions, on: db, isInsideWrite: isInsideWrite, hasMissed: hasMissed)
             }
         } catch let stop as StoppedFetch {
             writer.proceed(after: stop, subscription.failures) { [weak writer] in
@@ -116,6 +116,14 @@ public struct DatabaseRegionObservation: Sendable {
         let isInsideWrite = writer.isWriting
         try writer.unsafeReentrantWrite { try subscription.begin(regions, on: $0, isInsideWrite: isInsideWrite) }
         return subscription.cancellable(in: writer)
+    }
+}
+
+extension DatabaseWriter {
+    /// The number of times that the database was opened again, before which changes of others can't be seen. Nil if
+    /// they are not observed.
+    fileprivate var observedReopeningCount: UInt64? {
+        externalChanges == nil ? nil : served?.databaseLock.reopeningCount
     }
 }
 

@@ -14,15 +14,16 @@ final class RegionSubscription: @unchecked Sendable {
     private var observer: RegionObserver?
 
     /// The number of the database's reopenings at the start. Nil if the changes of others are not observed.
-    let reopenings = Mutex<Int?>(nil)
+    let reopeningCount: UInt64?
 
     /// The number of the writer's commits when the observation should have begun. Nil before.
     private var firstCommit: UInt64?
 
     init(
         onError: @escaping @Sendable (any Error) -> Void,
-        onEvent: @escaping @Sendable (DatabaseRegionObservation.Event) -> Void
+        onEvent: @escaping @Sendable (DatabaseRegionObservation.Event) -> Void, reopeningCount: UInt64? = nil
     ) {
+        self.reopeningCount = reopeningCount
         functions = Mutex(Functions(onError: onError, onEvent: onEvent))
     }
 
@@ -52,10 +53,10 @@ final class RegionSubscription: @unchecked Sendable {
 
     /// - parameters:
     ///   - isInsideWrite: true if the observation starts inside of a write, the rest of which it observes.
-    ///   - reopenings: the present number of the database's reopenings.
+    ///   - hasMissed: true if others may have committed since the start, while the database was locked.
     func begin(
         _ regions: [any DatabaseRegionConvertible], on db: Database, isInsideWrite: Bool = false,
-        reopenings: Int? = nil
+        hasMissed: Bool = false
     ) throws {
         guard isActive else { return }
         let commitCount = db.connection.commits, firstCommit = firstCommit ?? commitCount
@@ -70,10 +71,8 @@ final class RegionSubscription: @unchecked Sendable {
         if db.isInsideTransaction, !isInsideWrite { observer.missChanges() }
         self.observer = observer
         db.observers.add(observer, .observerLifetime)
-        // A lock of others, or a suspension, has delayed the observation: it has missed these commits. While the
-        // database was locked, it may have missed those of others.
-        let hasMissed = commitCount != firstCommit || reopenings != self.reopenings.withLock { $0 }
-        if hasMissed { notify(.unknownChange(db)) }
+        // A lock of others, or a suspension, has delayed the observation: it has missed these commits.
+        if hasMissed || commitCount != firstCommit { notify(.unknownChange(db)) }
     }
 }
 

@@ -166,9 +166,9 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     /// Fetches again after a transaction has changed the region.
     func regionDidChange(_ db: Database) {
         guard isActive else { return }
-        if writerFetch != .none { return writerFetch = .outdated }
         noteChange()
         for databaseDidChange in events.databaseDidChange { databaseDidChange() }
+        if writerFetch != .none { return writerFetch = .outdated }
         switch source {
         case .pool(let pool): requestFetch(in: pool)
         case .writer: emit(fetchInWriter(db))

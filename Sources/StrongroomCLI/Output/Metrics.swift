@@ -20,7 +20,8 @@ struct Metric {
             }
     }
 
-    private static func escaped(_ text: String) -> String {
+    /// Returns the text as the value of a label.
+    static func escaped(_ text: String) -> String {
         text.replacing(ascii: "\\", with: "\\\\").replacing(ascii: "\"", with: "\\\"")
             .replacing(ascii: "\n", with: "\\n")
     }

@@ -77,16 +77,11 @@ final class ReplicaMetrics: @unchecked Sendable {
         Self.gauges.map { gauge in
             let name = "strongroom_replica_\(gauge.name)"
             let lines = figures.map { job, figures in
-                "\(name){database=\"\(Self.escaped(job.file))\",destination=\"\(Self.escaped(job.destination))\"} "
+                "\(name){database=\"\(Metric.escaped(job.file))\",destination=\"\(Metric.escaped(job.destination))\"} "
                     + gauge.value(figures)
             }
             return (["# HELP \(name) \(gauge.help)", "# TYPE \(name) \(gauge.type)"] + lines).joined(separator: "\n")
         }
         .joined(separator: "\n") + "\n"
-    }
-
-    private static func escaped(_ text: String) -> String {
-        text.replacing(ascii: "\\", with: "\\\\").replacing(ascii: "\"", with: "\\\"")
-            .replacing(ascii: "\n", with: "\\n")
     }
 }

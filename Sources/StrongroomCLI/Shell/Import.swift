@@ -16,14 +16,15 @@ extension ShellSession {
         try db.inSavepoint {
             if try !db.tableExists(table), let head = rows.popFirst() {
                 try at(head, of: path) {
-                    let columns = head.values.map(quoted).joined(separator: ", ")
-                    try db.execute(sql: "CREATE TABLE \(quoted(table)) (\(columns))")
+                    let columns = head.values.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+                    try db.execute(sql: "CREATE TABLE \(table.quotedDatabaseIdentifier) (\(columns))")
                 }
             }
             let columns = try db.columns(in: table).isEmpty ? [] : db.storedColumns(of: table), width = columns.count
-            let names = columns.map(quoted).joined(separator: ", ")
+            let names = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
             let marks = Array(repeating: "?", count: width).joined(separator: ", ")
-            let insertion = try db.makeStatement(sql: "INSERT INTO \(quoted(table)) (\(names)) VALUES (\(marks))")
+            let insertion = try db.makeStatement(
+                sql: "INSERT INTO \(table.quotedDatabaseIdentifier) (\(names)) VALUES (\(marks))")
             for (index, row) in rows.enumerated() {
                 try interruption.check()
                 try requireWidth(width, row, path)

@@ -49,11 +49,11 @@ struct SQLDump {
     }
 
     private func writeRows(of table: String, to write: (String) throws -> Void) throws {
-        let columns = try db.storedColumns(of: table).map(quoted)
+        let columns = try db.storedColumns(of: table).map(\.quotedDatabaseIdentifier)
         // SQLite's quote() knows how many digits a number needs, and ends a text at a NUL.
         let values = columns.map { "CASE typeof(\($0)) WHEN 'text' THEN 't' || \($0) ELSE quote(\($0)) END" }
-        let head = "INSERT INTO \(quoted(table)) (\(columns.joined(separator: ", "))) VALUES ("
-        let listing = "SELECT \(values.joined(separator: ", ")) FROM \(quoted(table))"
+        let head = "INSERT INTO \(table.quotedDatabaseIdentifier) (\(columns.joined(separator: ", "))) VALUES ("
+        let listing = "SELECT \(values.joined(separator: ", ")) FROM \(table.quotedDatabaseIdentifier)"
         let rows = try Row.fetchCursor(db, sql: listing)
         while let row = try rows.next() {
             let literals = columns.indices.map { index -> String in

@@ -89,5 +89,3 @@ extension ShellSession {
         try Console.output("\(path): copied and checked.")
     }
 }
-
-func quoted(_ name: String) -> String { "\"" + name.replacing(ascii: "\"", with: "\"\"") + "\"" }

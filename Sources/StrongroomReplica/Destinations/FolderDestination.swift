@@ -1,4 +1,6 @@
 /// A destination that is a folder. If it is absent after it was there, it is not made again: its disk is not mounted.
+///
+/// Sendable because one thread at a time uses a destination.
 final class FolderDestination: Destination, @unchecked Sendable {
     let name: String
     let identity: String

@@ -10,9 +10,7 @@ struct BackupClockTests {
     private var folder: String { scratch.path("copies") }
 
     init() async throws {
-        scratch = try TemporaryFolder()
-        database = try await scratch.encryptedDatabase("notes.db", rawKey: "right")
-        key = ["--raw-key-file", try scratch.rawKey("right")]
+        (scratch, database, key) = try await TemporaryFolder.withDatabase("notes.db")
     }
 
     private func backup(_ options: String...) async throws -> Outcome {

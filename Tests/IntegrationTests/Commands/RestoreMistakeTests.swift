@@ -10,9 +10,7 @@ struct RestoreMistakeTests {
     private var folder: String { scratch.path("copies") }
 
     init() async throws {
-        scratch = try TemporaryFolder()
-        database = try await scratch.encryptedDatabase("notes.db", rawKey: "right")
-        key = ["--raw-key-file", try scratch.rawKey("right")]
+        (scratch, database, key) = try await TemporaryFolder.withDatabase("notes.db")
     }
 
     private func makeCopies() async throws -> (older: String, newer: String) {

@@ -9,9 +9,7 @@ struct ShellCommandTests {
     let key: [String]
 
     init() async throws {
-        scratch = try TemporaryFolder()
-        database = try await scratch.encryptedDatabase(rawKey: "right")
-        key = ["--raw-key-file", try scratch.rawKey("right")]
+        (scratch, database, key) = try await TemporaryFolder.withDatabase()
     }
 
     func shell(_ lines: String, _ more: String...) async throws -> Outcome {

@@ -78,3 +78,14 @@ private actor DerivedModels {
         return file
     }
 }
+
+extension TemporaryFolder {
+    /// Returns a folder with a sample database, its path, and the options that give its key.
+    static func withDatabase(
+        _ name: String = "encrypted.sqlite"
+    ) async throws -> (folder: TemporaryFolder, path: String, key: [String]) {
+        let folder = try TemporaryFolder()
+        let path = try await folder.encryptedDatabase(name, rawKey: "right")
+        return (folder, path, ["--raw-key-file", try folder.rawKey("right")])
+    }
+}

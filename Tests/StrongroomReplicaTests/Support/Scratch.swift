@@ -12,6 +12,14 @@ final class Scratch {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
 
+    /// Returns a folder with a database of so many rows in each of two tables, and a connection to it.
+    static func withDatabase(rows: Int) throws -> (Scratch, Connection) {
+        let scratch = try Scratch(), db = try Connection(scratch.database)
+        try db.createTables()
+        try db.insert(rows)
+        return (scratch, db)
+    }
+
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     func path(_ name: String) -> String { folder + "/" + name }

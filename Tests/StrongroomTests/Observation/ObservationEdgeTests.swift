@@ -70,16 +70,18 @@ struct ObservationEdgeTests {
             return try db.countWines()
         }
         observation.requiresWriteAccess = true
-        let values = Shared<[Int]>([])
+        let values = Shared<[Int]>([]), changes = Shared(0)
         func start(_ scheduler: some ValueObservationScheduler) -> AnyDatabaseCancellable {
-            observation.start(in: writer, scheduling: scheduler) { error in
-                Issue.record(error)
-            } onChange: { value in
-                values.update { $0.append(value) }
-            }
+            observation.handleEvents(databaseDidChange: { changes.update { $0 += 1 } })
+                .start(in: writer, scheduling: scheduler) { error in
+                    Issue.record(error)
+                } onChange: { value in
+                    values.update { $0.append(value) }
+                }
         }
         let cancellable = isImmediate ? start(Immediately()) : start(.async(onQueue: DispatchQueue(label: "values")))
         #expect(try await eventually { values.value == [0, 1, 2, 3, 4, 5] }, "\(values.value)")
+        #expect(changes.value == 5)
         cancellable.cancel()
         bar.cancel()
         _ = folder

@@ -254,6 +254,9 @@ final class DatabaseLock: Sendable {
         endSnapshots()
     }
 
+    /// The number of times that the writer was opened again.
+    var reopeningCount: UInt64 { state.withLock(\.reopeningCount) }
+
     /// The number of transactions that have changed something.
     var commitCount: UInt64 { state.withLock { writer.commitCount - $0.reopeningCount } }
 

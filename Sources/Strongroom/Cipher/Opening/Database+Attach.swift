@@ -23,6 +23,7 @@ extension Database {
         configuration.observesSuspensionNotifications = self.configuration.observesSuspensionNotifications
         let other = try Database(path: path, description: description + ".attachment", configuration: configuration)
         try other.withSoleAccess(family: self.configuration.keyring) { other in
+            // Opening for writing takes locks.
             if !other.configuration.readonly { try other.stops.refuseLocks() }
             try other.setUp()
             try other.stops.refuseReadLocks()

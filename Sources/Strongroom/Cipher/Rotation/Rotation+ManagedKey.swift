@@ -10,23 +10,28 @@ extension Rotation {
     ) throws -> RotationOutcome {
         let managed = ManagedKey(store: store, path: database.filePath), own = cipher.key!
         let outcome = try managed.locked(milliseconds: 0) {
-            if let next = try managed.load(.next), try next.hasSameBytes(as: own) { try managed.settle(next) }
-            if try !managed.has(own) { try managed.claim() }
+            var next = try managed.load(.next)
+            if let killed = next, try killed.hasSameBytes(as: own) {
+                try managed.settle(killed)
+                next = nil
+            }
             let current = try managed.load(.current)
+            if try current?.hasSameBytes(as: own) != true, try !managed.has(own) { try managed.claim() }
             if let current, try !current.hasSameBytes(as: own) { return try rotate(current) }
             // A key that the store doesn't have is the program's to keep.
-            return try renewKey(managed, policy, keeping: current, rotate)
+            return try renewKey(managed, policy, keeping: current, after: next, rotate)
         }
         cipher.keyring.storedKey = .current
         return outcome
     }
 
+    /// - parameter killed: the next key that another rotation has left. Nil for none.
     private func renewKey(
-        _ managed: ManagedKey, _ policy: FormerKeys, keeping current: DatabaseKey?,
+        _ managed: ManagedKey, _ policy: FormerKeys, keeping current: DatabaseKey?, after killed: DatabaseKey?,
         _ rotate: (DatabaseKey) throws -> RotationOutcome
     ) throws -> RotationOutcome {
         if current != nil { try requireKeeping(policy, managed) }
-        let unfinished = try settleEarlierChange(managed)
+        let unfinished = try killed.flatMap { try settleEarlierChange(managed, $0) }
         let key = try unfinished ?? DatabaseKey.random()
         if unfinished == nil { try managed.keep(key, as: .next) }
         var former: FormerKey?, outcome = RotationOutcome.unfinished
@@ -62,8 +67,7 @@ extension Rotation {
     /// original share the store. So it becomes a former key.
     ///
     /// - returns: the next key, which has to be the new key, if the store can't keep former keys.
-    private func settleEarlierChange(_ managed: ManagedKey) throws -> DatabaseKey? {
-        guard let next = try managed.load(.next) else { return nil }
+    private func settleEarlierChange(_ managed: ManagedKey, _ next: DatabaseKey) throws -> DatabaseKey? {
         // Another process may have changed the key since this connection was opened.
         try database.requireOpening(bareEncryption)
         guard try managed.setAside(next) else { return next }

@@ -72,13 +72,14 @@ struct ManagedKey {
     /// - throws: `SQLITE_CANTOPEN` with the reason `foreignKeyStore` if the key is that of another database, which
     ///   exists.
     func claim() throws {
-        try refuseOtherDatabase()
-        if try recordedPath() != path { try? store.recordDatabasePath(path) }
+        if try refuseOtherDatabase() != path { try? store.recordDatabasePath(path) }
     }
 
-    /// Throws if the key is that of another database, which exists.
-    func refuseOtherDatabase() throws {
-        guard let other = try otherDatabase() else { return }
+    /// Throws if the key is that of another database, which exists. Returns the path that the store has recorded.
+    @discardableResult
+    func refuseOtherDatabase() throws -> String? {
+        let recorded = try recordedPath()
+        guard let other = existing(recorded) else { return recorded }
         throw DatabaseError(
             .SQLITE_CANTOPEN,
             refusing: "the key store has the key of \(other): a change of its key would be one of \(path), too",
@@ -99,10 +100,9 @@ struct ManagedKey {
         }
     }
 
-    /// Returns the path of the database that the store has recorded, if that is another one, which exists.
-    private func otherDatabase() throws -> String? {
-        guard let recorded = try recordedPath(), recorded != path, NamedFile.size(recorded) > 0 else { return nil }
-        return recorded
+    /// Returns the recorded path if it is that of another database, which exists.
+    private func existing(_ recorded: String?) -> String? {
+        recorded.flatMap { $0 != path && NamedFile.size($0) > 0 ? $0 : nil }
     }
 
     /// Stores a key, and verifies that the store returns it.
@@ -163,7 +163,7 @@ struct ManagedKey {
     /// recorded is held too: its rotation, and that of a copy, change the same entries.
     func locked<T>(milliseconds: CInt, _ body: () throws -> T) throws -> T {
         try holding(path, milliseconds) {
-            guard let other = try otherDatabase() else { return try body() }
+            guard let other = try existing(recordedPath()) else { return try body() }
             return try holding(other, milliseconds, body)
         }
     }

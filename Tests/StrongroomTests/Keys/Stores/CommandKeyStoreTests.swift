@@ -23,19 +23,21 @@ struct CommandKeyStoreTests {
     }
 
     /// Keeps keys as files, and answers as the documentation says.
-    private var honest: CommandKeyStore {
-        get throws {
-            try store(
-                """
-                cd '\(folder.path)' && echo "$*" >> calls
-                case $1 in
-                load) [ -e "$2" ] || exit 44; cat "$2" ;;
-                store) [ -e "$2" ] && exit 45; cat > "$2" ;;
-                remove) [ -e "$2" ] || exit 44; rm "$2" ;;
-                list) ls ;;
-                esac
-                """)
-        }
+    private var honest: CommandKeyStore { get throws { try honest(first: "true") } }
+
+    /// - parameter first: a command that ends with an error for what the program refuses.
+    private func honest(first: String) throws -> CommandKeyStore {
+        try store(
+            """
+            cd '\(folder.path)' && echo "$*" >> calls
+            \(first) || exit 3
+            case $1 in
+            load) [ -e "$2" ] || exit 44; cat "$2" ;;
+            store) [ -e "$2" ] && exit 45; cat > "$2" ;;
+            remove) [ -e "$2" ] || exit 44; rm "$2" ;;
+            list) ls ;;
+            esac
+            """)
     }
 
     @Test("makes, loads and changes a key, which is no argument")
@@ -76,17 +78,7 @@ struct CommandKeyStoreTests {
 
     @Test("whose program refuses the name of the path makes a key, and changes it")
     func noPath() throws {
-        let store = try store(
-            """
-            cd '\(folder.path)' && [ "$2" != database ] || exit 3
-            case $1 in
-            load) [ -e "$2" ] || exit 44; cat "$2" ;;
-            store) [ -e "$2" ] && exit 45; cat > "$2" ;;
-            remove) [ -e "$2" ] || exit 44; rm "$2" ;;
-            list) ls ;;
-            esac
-            """)
-        let path = folder.path("db.sqlite")
+        let store = try honest(first: #"[ "$2" != database ]"#), path = folder.path("db.sqlite")
         #expect(try addRow(path, .managed(by: store)) == 1)
         let queue = try DatabaseQueue(path: path, configuration: .managed(by: store))
         try queue.rotateKey(to: .managed(by: store))

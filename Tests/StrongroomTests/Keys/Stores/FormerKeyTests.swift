@@ -13,14 +13,6 @@ struct FormerKeyTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A database with a row, and a copy of it with the same key.
-    private func makeDatabaseAndCopy(_ store: some KeyStore) throws {
-        try addRow(path, .managed(by: store))
-        let queue = try DatabaseQueue(path: path, configuration: .managed(by: store))
-        try queue.vacuum(into: copy)
-        try queue.close()
-    }
-
     private func rotate(_ store: some KeyStore, _ policy: FormerKeys = .keep, at path: String? = nil) throws {
         let queue = try DatabaseQueue(path: path ?? self.path, configuration: .managed(by: store))
         defer { try? queue.close() }
@@ -37,7 +29,7 @@ struct FormerKeyTests {
 
     @Test("opens the copy from before each rotation, for reading and writing, and says so")
     func copies() throws {
-        try makeDatabaseAndCopy(store)
+        try makeDatabase(path, andCopy: copy, store)
         let key = try #require(try store.bytes(.current)), before = Date()
         for _ in 0..<3 { try rotate(store) }
         #expect(store.former.count == 3 && store.entries == [.current])
@@ -52,7 +44,7 @@ struct FormerKeyTests {
 
     @Test("gives way to the current key when the copy is rotated, and stays for other copies")
     func rotatedCopy() throws {
-        try makeDatabaseAndCopy(store)
+        try makeDatabase(path, andCopy: copy, store)
         try rotate(store)
         let current = try #require(try store.bytes(.current)), former = store.former
         let queue = try DatabaseQueue(path: copy, configuration: .managed(by: store))
@@ -66,7 +58,7 @@ struct FormerKeyTests {
 
     @Test("opens a copy whose store has no current key, and never makes a database")
     func onlyFormer() throws {
-        try makeDatabaseAndCopy(store)
+        try makeDatabase(path, andCopy: copy, store)
         try rotate(store)
         store.put(nil)
         #expect(try rowCount(copy, .managed(by: store)) == 1)
@@ -81,7 +73,7 @@ struct FormerKeyTests {
 
     @Test("is not asked for while the current key fits; a store that can't list is not taken for one without keys")
     func asked() throws {
-        try makeDatabaseAndCopy(store)
+        try makeDatabase(path, andCopy: copy, store)
         try rotate(store)
         let count = store.count(of: "list")
         #expect(try rowCount(path, .managed(by: store)) == 1)
@@ -93,7 +85,7 @@ struct FormerKeyTests {
 
     @Test("that does not fit either is a wrong key")
     func wrongKey() throws {
-        try makeDatabaseAndCopy(store)
+        try makeDatabase(path, andCopy: copy, store)
         try rotate(store)
         for former in store.former { try store.remove(former) }
         let error = #expect(throws: DatabaseError.self) { try rowCount(copy, .managed(by: store)) }
@@ -121,8 +113,8 @@ struct FormerKeyTests {
 
     @Test("is not kept by a store with three calls: a rotation is refused before it stores one, unless it discards")
     func storeOfToday() throws {
-        let store = ThreeCalls(store: store)
-        try makeDatabaseAndCopy(store)
+        let store = OnlyRequiredCalls(store: store)
+        try makeDatabase(path, andCopy: copy, store)
         let key = try self.store.bytes(.current)
         let error = #expect(throws: DatabaseError.self) { try rotate(store) }
         #expect(error?.reason == .unkeptFormerKey && error?.resultCode == .SQLITE_CANTOPEN)
@@ -135,7 +127,7 @@ struct FormerKeyTests {
 
     @Test("is kept for a time, and removed by the first rotation after it")
     func period() throws {
-        try makeDatabaseAndCopy(store)
+        try makeDatabase(path, andCopy: copy, store)
         let old = FormerKey(name: "former-1000-\(String(repeating: "0a", count: 16))")!
         store.put(try .random(), as: old)
         try rotate(store)
@@ -249,15 +241,6 @@ struct FileFormerKeyTests {
         #expect(try addRow(moved, .managed(by: store)) == 2)
         #expect(throws: DatabaseError.self) { try addRow(path, .managed(by: store)) }
     }
-}
-
-/// A store that was written before there were former keys.
-private struct ThreeCalls: KeyStore {
-    let store: MemoryKeyStore
-
-    func load(_ entry: KeyStoreEntry) throws(KeyStoreError) -> DatabaseKey { try store.load(entry) }
-    func store(_ key: DatabaseKey, as entry: KeyStoreEntry) throws(KeyStoreError) { try store.store(key, as: entry) }
-    func remove(_ entry: KeyStoreEntry) throws(KeyStoreError) { try store.remove(entry) }
 }
 
 /// A store that is locked when it is to list former keys.

@@ -155,3 +155,50 @@ func rowCount(_ path: String, _ configuration: Configuration) throws -> Int? {
     try queue.close()
     return count
 }
+
+/// Makes a database with a row, and a copy of it with the same key.
+func makeDatabase(_ path: String, andCopy copy: String, _ store: some KeyStore) throws {
+    try addRow(path, .managed(by: store))
+    let queue = try DatabaseQueue(path: path, configuration: .managed(by: store))
+    try queue.vacuum(into: copy)
+    try queue.close()
+}
+
+/// A store with the required calls only, as before there were former keys.
+struct OnlyRequiredCalls: KeyStore {
+    let store: MemoryKeyStore
+
+    func load(_ entry: KeyStoreEntry) throws(KeyStoreError) -> DatabaseKey { try store.load(entry) }
+    func store(_ key: DatabaseKey, as entry: KeyStoreEntry) throws(KeyStoreError) { try store.store(key, as: entry) }
+    func remove(_ entry: KeyStoreEntry) throws(KeyStoreError) { try store.remove(entry) }
+}
+
+/// A rotation on another thread, which waits when its store is to keep the next key.
+struct WaitingRotation {
+    let store: MemoryKeyStore
+    private let isInStore = Gate(), mayGoOn = Gate(), hasEnded = Gate()
+
+    init(recordsDatabase: Bool = false) {
+        store = MemoryKeyStore(recordsDatabase: recordsDatabase) { [isInStore, mayGoOn] call in
+            guard call == "store next" else { return }
+            isInStore.open()
+            mayGoOn.pass()
+        }
+    }
+
+    /// Begins the rotation, and returns when it waits.
+    func begin(_ path: String) {
+        Thread.detachNewThread { [store, hasEnded] in
+            let queue = try? DatabaseQueue(path: path, configuration: .managed(by: store))
+            #expect(throws: Never.self) { try queue?.rotateKey(to: .managed(by: store)) }
+            try? queue?.close()
+            hasEnded.open()
+        }
+        isInStore.pass()
+    }
+
+    func end() {
+        mayGoOn.open()
+        hasEnded.pass()
+    }
+}

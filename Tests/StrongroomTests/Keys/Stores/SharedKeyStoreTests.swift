@@ -12,13 +12,6 @@ struct SharedKeyStoreTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func makeDatabaseAndCopy(_ store: some KeyStore) throws {
-        try addRow(path, .managed(by: store))
-        let queue = try DatabaseQueue(path: path, configuration: .managed(by: store))
-        try queue.vacuum(into: copy)
-        try queue.close()
-    }
-
     private func rotate(
         _ path: String, _ store: some KeyStore, from configuration: Configuration? = nil,
         to key: DatabaseKey? = nil, formerKeys: FormerKeys = .keep
@@ -40,7 +33,7 @@ struct SharedKeyStoreTests {
     @Test("keeps the key of the database whose rotation was killed when the copy is rotated", arguments: [false, true])
     func killedRotation(recordsDatabase: Bool) throws {
         let store = MemoryKeyStore(recordsDatabase: recordsDatabase)
-        try makeDatabaseAndCopy(store)
+        try makeDatabase(path, andCopy: copy, store)
         try killRotation(of: path, store)
         try rotate(copy, store)
         #expect(store.entries == [.current])
@@ -51,7 +44,7 @@ struct SharedKeyStoreTests {
     @Test("that can't keep former keys gives both the key of the rotation that was killed")
     func killedRotationWithoutFormerKeys() throws {
         let memory = MemoryKeyStore(), store = OnlyRequiredCalls(store: memory)
-        try makeDatabaseAndCopy(store)
+        try makeDatabase(path, andCopy: copy, store)
         try killRotation(of: path, memory)
         let next = try memory.bytes(.next)
         try rotate(copy, store, formerKeys: .discard)
@@ -64,7 +57,7 @@ struct SharedKeyStoreTests {
         "keeps the key of the database when an opening ends the killed rotation of the copy", arguments: [false, true])
     func killedRotationOfCopy(recordsDatabase: Bool) throws {
         let store = MemoryKeyStore(recordsDatabase: recordsDatabase)
-        try makeDatabaseAndCopy(store)
+        try makeDatabase(path, andCopy: copy, store)
         try killRotation(of: copy, store)
         #expect(try rowCount(copy, .managed(by: store)) == 1)
         #expect(store.entries == [.current])
@@ -74,7 +67,7 @@ struct SharedKeyStoreTests {
     @Test("refuses a key that it doesn't have while it has only the next key of the database")
     func unfinishedRotation() throws {
         let store = MemoryKeyStore(recordsDatabase: true)
-        try makeDatabaseAndCopy(store)
+        try makeDatabase(path, andCopy: copy, store)
         let key = try #require(try store.bytes(.current))
         try killRotation(of: path, store)
         store.put(nil)
@@ -90,7 +83,7 @@ struct SharedKeyStoreTests {
         arguments: [FormerKeys.discard, .keep(for: 0)])
     func discarding(policy: FormerKeys) throws {
         let store = MemoryKeyStore(recordsDatabase: true)
-        try makeDatabaseAndCopy(store)
+        try makeDatabase(path, andCopy: copy, store)
         let error = #expect(throws: DatabaseError.self) { try rotate(copy, store, formerKeys: policy) }
         #expect(error?.reason == .foreignKeyStore)
         #expect(store.entries == [.current] && store.former == [])
@@ -101,25 +94,12 @@ struct SharedKeyStoreTests {
 
     @Test("admits one rotation at a time")
     func atOnce() throws {
-        let inStore = Gate(), goOn = Gate(), done = Gate()
-        let store = MemoryKeyStore(recordsDatabase: true) { call in
-            guard call == "store next" else { return }
-            inStore.open()
-            goOn.pass()
-        }
-        try makeDatabaseAndCopy(store)
-        let path = path
-        Thread.detachNewThread {
-            let queue = try? DatabaseQueue(path: path, configuration: .managed(by: store))
-            #expect(throws: Never.self) { try queue?.rotateKey(to: .managed(by: store)) }
-            try? queue?.close()
-            done.open()
-        }
-        inStore.pass()
+        let rotation = WaitingRotation(recordsDatabase: true), store = rotation.store
+        try makeDatabase(path, andCopy: copy, store)
+        rotation.begin(path)
         let error = #expect(throws: DatabaseError.self) { try rotate(copy, store) }
         #expect(error?.resultCode == .SQLITE_BUSY)
-        goOn.open()
-        done.pass()
+        rotation.end()
         #expect(store.count(of: "store next") == 1)
         for path in [path, copy] { #expect(try rowCount(path, .managed(by: store)) == 1) }
     }
@@ -187,13 +167,4 @@ struct SharedKeyStoreTests {
         #expect(error?.reason == (state == .locked ? .keyStoreLocked : .keyStoreFailed))
         #expect(try DatabaseFile.inspect(path: path).kind == .empty)
     }
-}
-
-/// A store without the calls for former keys, and without that for the path.
-private struct OnlyRequiredCalls: KeyStore {
-    let store: MemoryKeyStore
-
-    func load(_ entry: KeyStoreEntry) throws(KeyStoreError) -> DatabaseKey { try store.load(entry) }
-    func store(_ key: DatabaseKey, as entry: KeyStoreEntry) throws(KeyStoreError) { try store.store(key, as: entry) }
-    func remove(_ entry: KeyStoreEntry) throws(KeyStoreError) { try store.remove(entry) }
 }
