@@ -100,17 +100,6 @@ struct ShellInputTests {
         #expect(read.status == 1 && read.errors.contains("the file cannot be read"), "\(read.errors)")
     }
 
-    @Test("A rotation without standard output and standard error takes no number of theirs for its own")
-    func closedOutput() async throws {
-        let new = try scratch.rawKey("wrong")
-        let rotation = #""$0" rotate "$1" --raw-key-file "$2" --new-raw-key-file \#(new) <&- >&- 2>&-"#
-        _ = try await sh("\(rotation); echo $? > \(scratch.path("status"))")
-        let status = scratch.text("status")
-        // What it can't print is its only failure.
-        let opens = try await strongroom(["verify-key", database, "--raw-key-file", new])
-        #expect(opens.status == 0, "\(status) \(opens.errors)")
-    }
-
     @Test("An import ends rows at a carriage return, and gives generated columns no value")
     func imports() async throws {
         try scratch.write(Data("1\r2\r\n3\n".utf8), to: "rows.csv")
