@@ -167,4 +167,30 @@ struct AbsenceTests {
         #expect(points == [2])
         #expect(try StockShell(path: out).rows() == ["25", "25"])
     }
+
+    @Test("has a file in its place, which is no destination that may come back")
+    func file() async throws {
+        try await replica().stop()
+        try unmount()
+        try Data().write(to: URL(fileURLWithPath: scratch.destination))
+        let error = #expect(throws: ReplicaError.self) { try DatabaseReplica.histories(in: scratch.destination) }
+        #expect(error?.reason == .invalidDestination)
+    }
+
+    @Test("is rid of partial objects that a killed process left a day ago, and of no others")
+    func remains() async throws {
+        try await replica().stop()
+        let points = try scratch.objects("/full/"), object = try #require(points.first)
+        let place = URL(fileURLWithPath: scratch.destination + "/" + object).deletingLastPathComponent()
+        for (name, age) in [(".partial-1-1", 100_000.0), (".partial-1-2", 1000), (".other", 100_000)] {
+            let path = place.appendingPathComponent(name).path
+            try Data("part".utf8).write(to: URL(fileURLWithPath: path))
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date().addingTimeInterval(-age)], ofItemAtPath: path)
+        }
+        let destination = try FolderDestination(scratch.destination)
+        try destination.put(object + "x", [1])
+        let names = try FileManager.default.contentsOfDirectory(atPath: place.path).filter { $0.hasPrefix(".") }
+        #expect(names.sorted() == [".other", ".partial-1-2"])
+    }
 }

@@ -50,6 +50,13 @@ struct RetentionTests {
         #expect(ReplicaRetention().kept(points, now: points.last!.time + 1 << 50).map(\.position) == [5])
     }
 
+    @Test("keeps restore points that are dated in the future, and counts the others")
+    func future() throws {
+        let points = try Self.points(20), now = points[15].time
+        let kept = try #require(ReplicaRetention("1h")).kept(points, now: now)
+        #expect(kept.map(\.position).sorted() == [16, 17, 18, 19, 20])
+    }
+
     @Test("is written with numbers and units", arguments: ["", "7", "d", "7x", "0d", "-1d", "7d,", "7d,7d", "7 d"])
     func invalid(text: String) {
         #expect(ReplicaRetention(text) == nil)

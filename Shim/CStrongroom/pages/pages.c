@@ -252,7 +252,7 @@ void strongroom_pages_are_authentic(
     strongroom_mac *mac = authenticates ? strongroom_mac_new((strongroom_digest)format->hmac_digest) : NULL;
     for (int i = 0; i < count; i++) {
         const uint8_t *page = pages + (size_t)i * (size_t)format->page_size;
-        // SQLite extends files with pages of zeros, which have no HMAC. SQLCipher accepts them.
+        // SQLite leaves zeros, which have no HMAC, where it skips unused pages as it extends a file.
         if (all_zero(page, format->page_size)) authentic[i] = numbers[i] != 1;
         else if (authenticates) authentic[i] = mac != NULL && has_hmac(mac, format, page, numbers[i]);
         else authentic[i] = numbers[i] != 1 || strongroom_page_decrypts(format, page);

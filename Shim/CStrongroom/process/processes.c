@@ -199,12 +199,13 @@ int strongroom_run(char *const arguments[], const void *input, size_t input_size
     int in[2] = { -1, -1 }, out[2] = { -1, -1 };
     struct program program;
     *count = 0;
-    if (input_size > PIPE_BUF || capacity == 0) return EINVAL;
+    if (capacity == 0) return EINVAL;
     int64_t deadline = now() + milliseconds;
     int result = make_pipe(in);
     if (result == 0) result = make_pipe(out);
-    // As long as this process can read it, a missing reader raises no SIGPIPE. The input fits in the pipe.
-    if (result == 0 && input_size > 0 && write(in[1], input, input_size) != (ssize_t)input_size) result = EIO;
+    // As long as this process can read it, a missing reader raises no SIGPIPE. Input that does not fit is refused.
+    if (result == 0) (void)fcntl(in[1], F_SETFL, O_NONBLOCK);
+    if (result == 0 && input_size > 0 && write(in[1], input, input_size) != (ssize_t)input_size) result = EMSGSIZE;
     if (result == 0) result = start(&program, arguments, in, out);
     if (result == 0) {
         close(in[0]); close(in[1]); close(out[1]);

@@ -85,7 +85,7 @@ extension Database {
     /// <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigresetdatabase>
     func erase() throws {
         try setResets(true)
-        let erasure = Result { try execute(sql: "VACUUM") }
+        let erasure = Result { try vacuum() }
         try setResets(false)
         try erasure.get()
         try execute(sql: "PRAGMA user_version = 0; PRAGMA application_id = 0")

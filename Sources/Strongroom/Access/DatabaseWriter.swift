@@ -117,12 +117,12 @@ extension DatabaseWriter {
 
     /// Rebuilds the file without unused pages. <https://www.sqlite.org/lang_vacuum.html>
     public func vacuum() throws {
-        try writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
+        try writeWithoutTransaction { try $0.vacuum() }
     }
 
     /// Suspends the task instead of blocking the thread.
     public func vacuum() async throws {
-        try await writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
+        try await writeWithoutTransaction { try $0.vacuum() }
     }
 
     /// Writes a copy without unused pages into a new file. The same configuration opens it.

@@ -16,7 +16,7 @@ struct SalvageFinish {
         for entry in entries where entry.kind == .view { try create(entry) }
         for entry in entries where entry.kind == .trigger { try create(entry) }
         var report = report
-        for (index, table) in report.tables.enumerated() where rebuilt.contains(table.name.lowercased()) {
+        for (index, table) in report.tables.enumerated() where rebuilt.contains(table.name.foldedSQLName) {
             report.tables[index] = SalvageReport.Table(name: table.name)
             report.tables[index].saved =
                 try Int.fetchOne(target, sql: "SELECT count(*) FROM main.\(table.name.quotedDatabaseIdentifier)") ?? 0
@@ -44,11 +44,11 @@ struct SalvageFinish {
 
     /// Creates a virtual table. Returns the names of its own tables that were built again, in small letters.
     private func createVirtual(_ entry: SchemaEntry) throws -> [String] {
-        let prefix = entry.name.lowercased() + "_"
-        let parts = report.tables.filter { $0.name.lowercased().hasPrefix(prefix) }
+        let prefix = entry.name.foldedSQLName + "_"
+        let parts = report.tables.filter { $0.name.foldedSQLName.hasPrefix(prefix) }
         let known = SalvageFinish.shadows[entry.module ?? ""]
         let own = known.map { known in
-            parts.filter { known.contains(String($0.name.dropFirst(prefix.count)).lowercased()) }
+            parts.filter { known.contains(String($0.name.foldedSQLName.dropFirst(prefix.count))) }
         }
         guard let known, let own else {
             if parts.allSatisfy(\.isComplete), report.isSchemaComplete {
@@ -58,7 +58,7 @@ struct SalvageFinish {
             }
             return []
         }
-        let names = entries.filter { $0.kind == .table }.map { $0.name.lowercased() }
+        let names = entries.filter { $0.kind == .table }.map { $0.name.foldedSQLName }
         let isWhole =
             own.allSatisfy(\.isComplete)
             && (report.isSchemaComplete || known.allSatisfy { names.contains(prefix + $0) })

@@ -149,15 +149,16 @@ final class SalvagePlan {
 
     /// Returns the entries without those that contradict others: of the same name, or with the same root.
     static func withoutContradictions(_ entries: [SchemaEntry]) -> [SchemaEntry] {
-        func unique(_ entries: [SchemaEntry], _ key: (SchemaEntry) -> String?) -> [SchemaEntry] {
-            let groups = Dictionary(grouping: entries) { key($0) ?? "" }
+        // By bytes, as SQLite compares names: strings that look alike are equal in Swift.
+        func unique(_ entries: [SchemaEntry], _ key: (SchemaEntry) -> [UInt8]?) -> [SchemaEntry] {
+            let groups = Dictionary(grouping: entries) { key($0) ?? [] }
             return entries.filter { entry in
                 guard let key = key(entry), let group = groups[key], group.count > 1 else { return true }
                 return entry.isProven && group.filter(\.isProven).count == 1
             }
         }
-        let named = unique(entries) { "\($0.kind.rawValue) \($0.name.lowercased())" }
-        return unique(named) { $0.root > 0 ? "\($0.root)" : nil }.sorted { $0.rowID < $1.rowID }
+        let named = unique(entries) { Array("\($0.kind.rawValue) \($0.name.foldedSQLName)".utf8) }
+        return unique(named) { $0.root > 0 ? Array("\($0.root)".utf8) : nil }.sorted { $0.rowID < $1.rowID }
     }
 
     // MARK: - The trees
@@ -169,7 +170,8 @@ final class SalvagePlan {
             try visit(tree, isTable: tree.layout?.hasRowID ?? (pages.state(entry.root).kind?.isTable ?? true))
         }
         for entry in entries where entry.kind == .index && entry.root > 0 {
-            let table = tables.first { $0.schemaEntry.name.lowercased() == entry.table.lowercased() }?.layout
+            let name = entry.table.foldedSQLName
+            let table = tables.first { $0.schemaEntry.name.foldedSQLName.hasBytes(of: name) }?.layout
             let tree = PlannedTree(entry, table.flatMap { model.layout(ofIndex: entry, $0) })
             indexes.append(tree)
             try visit(tree, isTable: false)

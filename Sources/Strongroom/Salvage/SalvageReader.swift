@@ -148,7 +148,7 @@ final class SalvageReader {
 
     /// Saves the rows of a page in a table that its rows prove, or aside if it is nil.
     func save(_ page: BTreePage, _ version: PageVersion, in tree: PlannedTree?, root: Int) throws {
-        let place = tree.flatMap { tree in report.tables.firstIndex { $0.name == tree.schemaEntry.name } }
+        let place = tree.flatMap { tree in report.tables.firstIndex { $0.name.hasBytes(of: tree.schemaEntry.name) } }
         try readRows(of: page, version) { row, rowID, index in
             if let tree, let place {
                 if try save(row, rowID, in: tree) { return report.tables[place].saved += 1 }

@@ -54,7 +54,7 @@ final class SalvageWriter: SalvageSink {
     }
 
     private func createInternalTables() throws {
-        let names = Set(plan.tables.map { $0.schemaEntry.name.lowercased() })
+        let names = Set(plan.tables.map { $0.schemaEntry.name.foldedSQLName })
         if names.contains("sqlite_sequence"), !names.contains("salvage_sequence") {
             // SQLite creates its table of sequences with the first table that needs it.
             try target.execute(sql: "CREATE TABLE salvage_sequence(id INTEGER PRIMARY KEY AUTOINCREMENT)")
@@ -74,7 +74,7 @@ final class SalvageWriter: SalvageSink {
 
     /// Returns a name that no table of the database has.
     private func freeName(_ name: String) -> String {
-        let taken = Set(plan.entries.map { $0.name.lowercased() })
+        let taken = Set(plan.entries.map { $0.name.foldedSQLName })
         return ([name] + (1...).lazy.prefix(10_000).map { "\(name)_\($0)" }).first { !taken.contains($0) } ?? name
     }
 

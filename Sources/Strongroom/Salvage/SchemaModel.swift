@@ -90,7 +90,7 @@ struct SchemaModel {
             return TableLayout(columns: columns, stored: key + stored.filter { !key.contains($0) }, hasRowID: false)
         }
         let alias = try key.count == 1 && !hasIndexOfKey(quoted) ? key.first : nil
-        let taken = Set(columns.map { $0.name.lowercased() })
+        let taken = Set(columns.map { $0.name.foldedSQLName })
         let rowID = ["rowid", "_rowid_", "oid"].first { !taken.contains($0) }
         return TableLayout(columns: columns, stored: stored, rowIDAlias: alias, rowIDName: rowID)
     }

@@ -12,7 +12,7 @@ struct SchemaStatement {
         guard words.next()?.lowercased() == "create", var kind = words.next()?.lowercased() else { return nil }
         if kind == "unique", entry.kind == .index { kind = words.next()?.lowercased() ?? "" }
         if kind == "virtual", entry.isVirtual { kind = words.next()?.lowercased() ?? "" }
-        guard kind == entry.kind.rawValue, words.next()?.lowercased() == entry.name.lowercased(),
+        guard kind == entry.kind.rawValue, words.next()?.foldedSQLName.hasBytes(of: entry.name.foldedSQLName) == true,
             let following = words.next(), following != "."
         else { return nil }
         // `CREATE TABLE … AS SELECT` would run a query.

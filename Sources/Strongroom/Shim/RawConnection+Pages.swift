@@ -84,7 +84,8 @@ struct RawPageFormat {
     /// block.
     static func reserve(digest: Int) -> Int { Int(strongroom_page_reserve(CInt(digest))) }
 
-    /// Returns true if SQLCipher accepts the page: its HMAC fits, or it is not the first page and all bytes are zero.
+    /// Returns true if the HMAC of the page fits, or it is not the first page and all bytes are zero, as in an unused
+    /// page that was never written.
     /// Without HMAC, only page 1 can be checked.
     func isAuthentic(_ page: UnsafeRawBufferPointer, number: Int) -> Bool {
         strongroom_page_is_authentic(pointer, page.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt32(number))

@@ -45,13 +45,18 @@ extension Restore {
         return FileManager.default.fileExists(atPath: destination, isDirectory: &isFolder) && isFolder.boolValue
     }
 
-    /// Returns the path of the dated copy in the folder that is the source, or of the newest good one of several, if
-    /// possible of one that is not dated in the future. Nil if the source is no folder with copies.
-    func copyInFolder() throws -> String? {
-        guard isFolder else { return nil }
-        let folder = URL(fileURLWithPath: destination).standardizedFileURL, name = folder.lastPathComponent
+    /// Returns the dated copy that the source is, or is the folder of, or the newest good one of several, if possible
+    /// one that is not dated in the future. Nil if the source is none of them.
+    func datedCopy() throws -> DatabaseBackup? {
+        let given = URL(fileURLWithPath: destination).standardizedFileURL
+        let folder = isFolder ? given : given.deletingLastPathComponent(), name = folder.lastPathComponent
         let beside = try? DatabaseBackups(folder: folder.deletingLastPathComponent().path).backups()
-        if let copy = beside?.first(where: { $0.folder.hasSuffix("/" + name) }) { return copy.path }
+        if let copy = beside?.first(where: { $0.folder.hasSuffix("/" + name) }),
+            isFolder || copy.path.hasSuffix("/" + given.lastPathComponent)
+        {
+            return copy
+        }
+        guard isFolder else { return nil }
         let backups = DatabaseBackups(folder: destination), copies = try backups.backups()
         for copy in try backups.damagedNames() {
             Console.warning("\(destination)/\(copy): its record is missing or damaged, so it is left out")
@@ -70,7 +75,7 @@ extension Restore {
                 remedy: "Look at them with strongroom backups")
         }
         good.filter(\.isDatedInFuture).reportFuture()
-        return newest.path
+        return newest
     }
 
     /// Refuses the options of the other kind of source.

@@ -46,7 +46,8 @@ struct Salvage: Reporting {
 
     func run() throws {
         let place = try Place(file)
-        guard FileIdentity(place.path) != nil else { throw Failure.absent(file) }
+        guard let identity = FileIdentity(place.path) else { throw Failure.absent(file) }
+        guard identity.isRegular else { throw Failure.notFile(file) }
         let kind = try attributing(to: file) { try DatabaseFile.inspect(path: place.path).kind }
         if kind == .empty {
             throw Failure(.other, file: file, "it is empty; nothing was changed", remedy: "Check the path")

@@ -20,11 +20,7 @@ struct Target: Sendable {
                 errno: errno, file: name, "it cannot be inspected",
                 remedy: "Check the permissions of the folders that it is in")
         }
-        guard identity.isRegular else {
-            throw Failure(
-                .other, file: name, "it is not a file; nothing was changed",
-                remedy: "Give the path of a database")
-        }
+        guard identity.isRegular else { throw Failure.notFile(name) }
         self.format = format
         inspection = try attributing(to: name) { [path = place.path] in try DatabaseFile.inspect(path: path) }
         settings = format?.settings(of: inspection) ?? .sqlcipher4

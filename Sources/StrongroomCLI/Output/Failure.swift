@@ -150,6 +150,10 @@ extension Failure {
         Failure(.absent, file: file, "there is no such file; nothing was changed", remedy: "Check the path")
     }
 
+    static func notFile(_ file: String) -> Failure {
+        Failure(.other, file: file, "it is not a file; nothing was changed", remedy: "Give the path of a database")
+    }
+
     /// Creates the failure of any error.
     init(any error: any Error, file: String?) {
         switch error {

@@ -73,7 +73,11 @@ struct Restore: Reporting {
 
     func run() throws {
         var resolved = self
-        resolved.destination = try copyInFolder() ?? destination
+        if let copy = try datedCopy() {
+            resolved.destination = copy.path
+            // Its record tells the page size, which an encrypted file does not show.
+            if !format.isGiven { resolved.format.pageSize = copy.settings.pageSize }
+        }
         try resolved.restore()
     }
 

@@ -51,12 +51,14 @@ struct RotationRun {
         _ tell: @escaping @Sendable (RotationStep) -> Void
     ) {
         steps = concurrently(steps, jobs: jobs) { step in
-            var ended = Self.finished(step, keys, isDry: false, waits: waits, interruption)
+            var ended = step
             if case .checked(let plan) = step.state {
                 ended = step.continued(unless: interruption) {
                     .rotated(try $0.changeKey(plan, keys, waits: waits, interruption, display))
                 }
             }
+            // Another run may have changed the key since the check.
+            ended = Self.finished(ended, keys, isDry: false, waits: waits, interruption)
             tell(ended)
             return ended
         }

@@ -6,7 +6,8 @@ struct KeyPasswd: KeyCommand {
         commandName: "passwd", abstract: "Give a key slot a new passphrase.",
         discussion: help(
             """
-            Changes the slot that the passphrase opens, or SLOT. No page is written, whatever the size of the database.
+            Changes the slot that the passphrase opens, or SLOT. With a recovery code, name the slot of the passphrase \
+            that is lost. No page is written, whatever the size of the database.
             """,
             statuses: [.absent, .busy, .wrongKey, .damaged, .diskFull]))
 
@@ -37,6 +38,11 @@ struct KeyPasswd: KeyCommand {
             throw Failure(
                 .usage, file: file, "the data key was given, which is in no slot; nothing was changed",
                 remedy: "Name the slot")
+        }
+        guard self.name != nil || slots.opened?.kind != .recoveryCode else {
+            throw Failure(
+                .usage, file: file, "the recovery code opened it, which would be given up; nothing was changed",
+                remedy: "Name the slot of the passphrase that is lost, as strongroom key list shows it")
         }
         let changed = try attributing(to: file) { try slots.slot(named: name) }
         let secret = try newPassphrase.new(for: file), kind = try newPassphrase.source.slotKind(of: secret)

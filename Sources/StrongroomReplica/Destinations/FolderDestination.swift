@@ -9,6 +9,8 @@ final class FolderDestination: Destination, @unchecked Sendable {
     private var wasFound = false
     /// The last object that was stored. It tells the folder from an empty one below the mount point.
     private var stored: String?
+    /// The folders in which the remains of killed processes were looked for.
+    private var swept: Set<String> = []
 
     init(_ path: String) throws {
         guard !path.isEmpty else {
@@ -35,7 +37,10 @@ final class FolderDestination: Destination, @unchecked Sendable {
     // MARK: Presence
 
     private func requirePresent() throws {
-        if Files.status(root) != nil {
+        if let found = Files.status(root) {
+            guard found.st_mode & S_IFMT == S_IFDIR else {
+                throw ReplicaError(.invalidDestination, name, "it is not a folder. Give a folder or s3://BUCKET.")
+            }
             wasFound = true
         } else if wasFound {
             throw absent("it is no longer there")
@@ -59,11 +64,23 @@ final class FolderDestination: Destination, @unchecked Sendable {
             try requireStored()
             let path = path(name), folder = Files.folder(of: path)!
             try Files.makeFolder(folder, within: wasFound ? root : nil)
-            let partial = folder + "/.partial-\(getpid())-\(UInt(bitPattern: ObjectIdentifier(self).hashValue))"
+            if swept.insert(folder).inserted { removeRemains(in: folder) }
+            let partial = folder + "/\(Self.partial)\(getpid())-\(UInt(bitPattern: ObjectIdentifier(self).hashValue))"
             _ = try Files.publish(bytes, as: path, partial: partial)
             // A disk can go at any time.
             try requireStored()
             stored = name
+        }
+    }
+
+    private static let partial = ".partial-"
+
+    /// Removes partial objects that were last written a day ago or earlier: their process was killed.
+    private func removeRemains(in folder: String) {
+        let yesterday = currentMilliseconds() * 1_000_000 - 86_400_000_000_000
+        for name in (try? Files.names(in: folder)) ?? [] where name.hasPrefix(Self.partial) {
+            let path = folder + "/" + name
+            if let found = Files.status(path), found.modified < yesterday { unlink(path) }
         }
     }
 

@@ -1,7 +1,7 @@
 /// The restore points that ``DatabaseReplica/prune(_:keeping:isDryRun:reading:)`` keeps: the newest point of each of
 /// the last hours, days, weeks, months and years that have one, and the newest point of all.
 ///
-/// Days begin at midnight UTC, weeks on Monday.
+/// Days begin at midnight UTC, weeks on Monday. Points that are dated in the future stay, and are not counted.
 public struct ReplicaRetention: Hashable, Sendable {
     /// A length of time, of which one point is kept.
     public enum Period: Character, CaseIterable, Sendable {
@@ -41,10 +41,12 @@ public struct ReplicaRetention: Hashable, Sendable {
         }
     }
 
-    /// Returns the points to keep, of those in any order.
+    /// Returns the points to keep, of those in any order. Points that are dated in the future stay, and don't count: a
+    /// clock was wrong.
     func kept(_ points: [PointName], now: Int64) -> Set<PointName> {
-        let newestFirst = points.sorted { ($0.time, $0.position) > ($1.time, $1.position) }
-        var kept = Set(newestFirst.prefix(1)).union(newestFirst.filter { $0.time >= now - within && within > 0 })
+        let newestFirst = points.filter { $0.time <= now }.sorted { ($0.time, $0.position) > ($1.time, $1.position) }
+        var kept = Set(points.filter { $0.time > now }).union(newestFirst.prefix(1))
+        if within > 0 { kept.formUnion(newestFirst.filter { $0.time >= now - within }) }
         // The state at the beginning of that time is that of the point before it.
         if within > 0, let first = newestFirst.first(where: { $0.time < now - within }) { kept.insert(first) }
         for (period, count) in counts {

@@ -72,6 +72,22 @@ struct KeySlotCommandTests {
         #expect(try await strongroom("verify-key", database, "--passphrase-file", random).status == 0)
     }
 
+    @Test("A recovery code gives another slot a new passphrase, and is not given up for one")
+    func passwdByRecoveryCode() async throws {
+        try await createSlots()
+        let made = try await strongroom("key", "add", database, "--recovery-code", "--passphrase-file", first)
+        let code = try scratch.secret(made.output.trimmingCharacters(in: .whitespacesAndNewlines), in: "code")
+        let slots = try await strongroom("key", "list", database, "--json").object["slots"] as? [[String: Any]]
+        let lost = try #require(slots?.first { $0["kind"] as? String == "passphrase" }?["id"] as? String)
+        let change = ["key", "passwd", database, "--passphrase-file", code, "--new-passphrase-file", second]
+        let refused = try await strongroom(change)
+        #expect(refused.status == 2 && refused.errors.contains("Name the slot"), "\(refused.errors)")
+        #expect(try await strongroom(change + [lost]).status == 0)
+        for (file, status) in [(code, Int32(0)), (second, 0), (first, 12)] {
+            #expect(try await strongroom("verify-key", database, "--passphrase-file", file).status == status)
+        }
+    }
+
     @Test("A recovery code that can't be printed has no slot")
     func unprintedCode() async throws {
         try await createSlots()

@@ -93,4 +93,29 @@ struct RestoreMistakeTests {
             }
         }
     }
+
+    @Test("need no option for the page size of a dated copy, which its record has")
+    func pageSize() async throws {
+        let large = scratch.path("large.db"), size = ["--page-size", "8192"]
+        #expect(try await strongroom(["create", large] + size + key).status == 0)
+        #expect(try await strongroom(["query", large, "CREATE TABLE t(a)", "--write"] + size + key).status == 0)
+        let made = try await strongroom(
+            ["backup", large, folder + "/", "--time", "2026-03-01T00:00:00Z", "--quiet"] + size + key)
+        #expect(made.status == 0, "\(made.errors)")
+        let copy = folder + "/2026-03-01T000000Z"
+        for (number, source) in [folder, copy, copy + "/large.db"].enumerated() {
+            let out = scratch.path("out\(number).db"), restored = try await strongroom(["restore", source, out] + key)
+            #expect(restored.status == 0, "\(source): \(restored.errors)")
+            #expect(try await strongroom(["check", out] + size + key).status == 0)
+        }
+    }
+
+    @Test("name the file that is no folder of a replica, and the folder that is no database to salvage")
+    func kinds() async throws {
+        let listed = try await strongroom("replicas", database)
+        #expect(listed.status == 1 && listed.errors.contains("\(database): it is not a folder"), "\(listed.errors)")
+        let salvaged = try await strongroom(["salvage", scratch.path, scratch.path("out.db")] + key)
+        #expect(salvaged.status == 1)
+        #expect(salvaged.errors.hasPrefix("strongroom: \(scratch.path): it is not a file"), "\(salvaged.errors)")
+    }
 }

@@ -50,6 +50,33 @@ struct RotateResumeTests {
         try await fixture.expectRows(RawKey(survivor))
     }
 
+    @Test("A rotation that another one overtakes after the check counts as done, or names the wrong key")
+    func overtaken() async throws {
+        let pipe = scratch.path("pipe")
+        for other in [RawKey("new"), RawKey("third")] {
+            try #require(mkfifo(pipe, 0o600) == 0)
+            // It has checked the old key when it opens the pipe.
+            let old = try scratch.rawKey("old", in: "old.key")
+            let running = try Program(
+                built: "strongroom", "rotate", database, "--raw-key-file", old, "--new-raw-key-file", pipe
+            ).start()
+            let writer = try await running.writing(to: pipe)
+            let new = try scratch.rawKey(other, in: "other.key")
+            let first = try await strongroom(
+                "rotate", database, "--raw-key-file", old, "--new-raw-key-file", new)
+            #expect(first.status == 0, "\(first.errors)")
+            writer.write(Data(RawKey("new").digits.utf8))
+            try writer.close()
+            let second = await running.outcome()
+            #expect(second.status == (other.digits == RawKey("new").digits ? 0 : 12), "\(second.errors)")
+            try await fixture.expectRows(other)
+            try FileManager.default.removeItem(atPath: pipe)
+            let back = try await strongroom(
+                "rotate", database, "--raw-key-file", new, "--new-raw-key-file", old)
+            #expect(back.status == 0, "\(back.errors)")
+        }
+    }
+
     @Test("A rotation that left its last part to others is finished")
     func finished() async throws {
         let reader = try await fixture.reader()

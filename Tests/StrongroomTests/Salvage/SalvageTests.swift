@@ -204,4 +204,27 @@ struct ClearSalvageTests {
             try? FileManager.default.removeItem(atPath: folder.path("copy.sqlite"))
         }
     }
+
+    @Test("keeps tables apart whose names look alike, or differ in the case of other letters than A to Z")
+    func namesThatLookAlike() throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite"), names = ["\u{e9}", "e\u{301}", "\u{c9}"]
+        let queue = try DatabaseQueue(path: path, configuration: SalvageModel.configuration(SalvageModel.encryption))
+        try queue.write { db in
+            for (number, name) in names.enumerated() {
+                let table = name.quotedDatabaseIdentifier
+                try db.execute(sql: "CREATE TABLE \(table)(a); INSERT INTO \(table) VALUES (\(number))")
+            }
+        }
+        try queue.close()
+        let copy = folder.path("copy.sqlite")
+        let report = try DatabaseFile.salvage(path: path, to: copy, encryption: SalvageModel.encryption)
+        #expect(report.isComplete, "\(report)")
+        #expect(report.tables.map(\.saved) == [1, 1, 1])
+        let salvaged = try DatabaseQueue(path: copy, configuration: SalvageModel.configuration(SalvageModel.encryption))
+        for (number, name) in names.enumerated() {
+            let sql = "SELECT a FROM \(name.quotedDatabaseIdentifier)"
+            #expect(try salvaged.read { try Int.fetchAll($0, sql: sql) } == [number], "\(report)")
+        }
+        try salvaged.close()
+    }
 }

@@ -14,6 +14,12 @@ extension Database {
 
     // MARK: - Vacuuming
 
+    /// Rebuilds the file without unused pages.
+    func vacuum() throws {
+        try writeUnwrittenPages()
+        try execute(sql: "VACUUM")
+    }
+
     /// Writes a copy without unused pages, which is opened like the original.
     func vacuum(into filePath: String) throws {
         let progress = try CopyProgress(of: self, nil)

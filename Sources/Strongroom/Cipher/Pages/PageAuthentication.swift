@@ -16,7 +16,8 @@ struct PageAuthentication {
         isWAL = try database.log.isUsed
     }
 
-    /// Returns the numbers of the pages that SQLCipher did not write with the key, in order.
+    /// Returns the numbers of the pages that SQLCipher did not write with the key, in order. Unused pages that were
+    /// never written are not among them.
     func badPages(progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> [Int] {
         try authenticate(.all, progress).bad
     }
@@ -36,11 +37,10 @@ struct PageAuthentication {
     private func check(
         _ selection: PageSelection, _ progress: ((EncryptionProgress) throws -> Void)?
     ) throws -> AuthenticatedPages {
-        let total = try database.pageCount
-        // A damaged log may claim any number of pages: memory is only allocated for pages that exist.
-        let present = try min(total, database.pagesInFiles(of: format.pageSize))
-        let log = isWAL ? try LogIndex(database, pageSize: format.pageSize, pageCount: present) : LogIndex()
+        let total = try database.pageCount, present = try presentPageCount()
+        let log = try logIndex(pageCount: present)
         var batch = PageBatch(format), next = PageBatch(format), result = AuthenticatedPages(), read = 0
+        var empty: [Int] = []
         func fill(_ batch: PageBatch) {
             var numbers: [Int] = []
             while numbers.count < batch.capacity, read < present {
@@ -57,6 +57,7 @@ struct PageAuthentication {
         }
         fill(batch)
         while let last = batch.numbers.last {
+            empty += batch.empty
             for number in batch.suspects(while: { fill(next) })
             where try !isAuthentic(number, log, batch[0]) {
                 result.bad.append(number)
@@ -65,9 +66,41 @@ struct PageAuthentication {
             try progress?(EncryptionProgress(completedPageCount: last, totalPageCount: total, phase: .checking))
             swap(&batch, &next)
         }
+        if !empty.isEmpty {
+            // SQLite skips unused pages when it extends a file.
+            let unused = freeList(log).leaves(where: Set(empty).contains)
+            result.bad = Set(empty).subtracting(unused).union(result.bad).sorted()
+        }
         if present < total { result.bad.append(present + 1) }
         for number in result.bad { result.marks.forget(number) }
         return result
+    }
+
+    /// Returns true if the file has zeros in the place of an unused page.
+    func hasUnwrittenPage() throws -> Bool {
+        try database.readOnly {
+            try database.beginTransaction(.deferred)
+            defer { try? database.rollback() }
+            let log = try logIndex(pageCount: presentPageCount())
+            let page = UnsafeMutableRawBufferPointer.allocate(byteCount: format.pageSize, alignment: 8)
+            defer { page.deallocate() }
+            return !freeList(log).leaves {
+                read($0, log, into: page) && UnsafeRawBufferPointer(page).isEmptyPage
+            }.isEmpty
+        }
+    }
+
+    /// A damaged log may claim any number of pages: memory is only allocated for pages that exist.
+    private func presentPageCount() throws -> Int {
+        try min(database.pageCount, database.pagesInFiles(of: format.pageSize))
+    }
+
+    private func logIndex(pageCount: Int) throws -> LogIndex {
+        isWAL ? try LogIndex(database, pageSize: format.pageSize, pageCount: pageCount) : LogIndex()
+    }
+
+    private func freeList(_ log: LogIndex) -> FreeList {
+        FreeList(format: format) { read($0, log, into: $1) }
     }
 
     /// Returns the mark of a page: the first bytes of its HMAC. Zero if it can't be read.
@@ -139,6 +172,11 @@ private final class PageBatch: @unchecked Sendable {
     func fill(_ numbers: [Int], read: (Int, UnsafeMutableRawBufferPointer) -> Bool) {
         self.numbers = numbers
         unread = zip(0..., numbers).filter { !read($1, self[$0]) }.map(\.1)
+    }
+
+    /// The numbers of the pages that consist of zeros, or could not be read.
+    var empty: [Int] {
+        numbers.indices.filter { UnsafeRawBufferPointer(self[$0]).isEmptyPage }.map { numbers[$0] }
     }
 
     /// Returns the numbers of the pages that are not authentic as they were read, or could not be read, in order. Calls

@@ -55,8 +55,8 @@ struct Rotation {
     /// `progress` is called as pages are written. An error that it throws stops the rotation, and nothing has changed.
     /// After the last call, when the rotation is complete, its error is ignored.
     ///
-    /// - throws: errors with the ``DatabaseError/reason`` `keyChanged` if the new key opens the database. After all
-    ///   other errors, the former key opens it.
+    /// - throws: errors with the ``DatabaseError/reason`` `keyChanged` if the new key opens the database, and
+    ///   `wrongKey` if another process has changed the key. After all other errors, the former key opens it.
     @discardableResult
     func rotateKey(
         to key: DatabaseKey, _ slotFile: SlotFileChange = .none,
@@ -68,7 +68,9 @@ struct Rotation {
             }
         } catch let error as DatabaseError {
             // Failures after the change have a reason already.
-            throw error.because(.keyUnchanged)
+            guard error.reason == nil else { throw error }
+            let changed = database.keyProof.explanationOfChangedKey(error.extendedResultCode.rawValue)
+            throw changed ?? error.because(.keyUnchanged)
         }
     }
 
@@ -82,6 +84,7 @@ struct Rotation {
             return try renewKey(in: store, formerKeys) { try changeKey(to: $0, slotFile, progress: progress) }
         }
         let new = try newKey(key, replacing: old)
+        try database.writeUnwrittenPages()
         let attempt = RotationAttempt(of: database, totalPageCount: try database.pageCount, progress: progress)
         var outcome = RotationOutcome.unfinished
         try database.check(RawConnection(database.openConnection).sync())
@@ -288,7 +291,7 @@ struct Rotation {
         if let stopped = attempt.stopped, !report.isLost { return stopped }
         let code = ResultCode(rawValue: report.result)
         // A page that SQLCipher can't decrypt stops it without a message.
-        let page = code == .SQLITE_NOMEM ? damagedPage(old) : nil
+        let page = code == .SQLITE_NOMEM || code == .SQLITE_ERROR ? damagedPage(old) : nil
         return DatabaseError(
             page == nil ? code : .SQLITE_CORRUPT, .keyUnchanged,
             "the key was not changed" + (page.map { ": page \($0) of \(database.path) is damaged" } ?? ""),
@@ -337,59 +340,4 @@ extension DerivedKey {
             }
         }
     }
-}
-
-/// The progress of one rotation. C calls it, and it checks for stops of the connection.
-private final class RotationAttempt {
-    /// The error that stopped the rotation: of the progress function, or of a stop.
-    private(set) var stopped: (any Error)?
-    private let database: Database
-    private var check: (() throws -> Void)?
-    private let totalPageCount: Int
-    private let progress: ((EncryptionProgress) throws -> Void)?
-
-    init(of database: Database, totalPageCount: Int, progress: ((EncryptionProgress) throws -> Void)?) {
-        self.database = database
-        self.totalPageCount = totalPageCount
-        self.progress = progress
-    }
-
-    func run<T>(
-        _ check: () throws -> Void, _ body: (UnsafeMutableRawPointer, RawConnection.RekeyProgress) throws -> T
-    ) rethrows -> T {
-        try withoutActuallyEscaping(check) { check in
-            self.check = check
-            defer { self.check = nil }
-            return try body(Unmanaged.passUnretained(self).toOpaque(), reportProgress)
-        }
-    }
-
-    func report(_ count: Int) -> CInt {
-        // Some pages are written twice.
-        guard stopped == nil, count < totalPageCount else { return 0 }
-        do {
-            try check?()
-            try notifyProgress(count)
-            return 0
-        } catch {
-            stopped = error
-            return 1
-        }
-    }
-
-    /// Reports completion. The change has happened: stops do not apply.
-    func complete() {
-        try? notifyProgress(totalPageCount)
-    }
-
-    private func notifyProgress(_ count: Int) throws {
-        // Half of the pages have the other key.
-        try database.barred(in: "the progress function of rotateKey") {
-            try progress?(EncryptionProgress(completedPageCount: count, totalPageCount: totalPageCount))
-        }
-    }
-}
-
-private func reportProgress(_ context: UnsafeMutableRawPointer?, _ pages: Int64) -> CInt {
-    Unmanaged<RotationAttempt>.fromOpaque(context!).takeUnretainedValue().report(Int(pages))
 }

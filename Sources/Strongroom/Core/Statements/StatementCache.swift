@@ -25,8 +25,29 @@ struct StatementCache {
         var lastUse: Int
     }
 
+    /// SQL by its bytes: Swift takes two texts for equal that differ in the normalization of Unicode, SQLite does not.
+    private struct Key: Hashable {
+        let sql: String
+
+        init(_ sql: String) { self.sql = sql }
+
+        static func == (key: Key, other: Key) -> Bool {
+            // Most programs pass the same literal again.
+            if key.sql.isSame(as: other.sql) { return true }
+            var (sql, others) = (key.sql, other.sql)
+            return sql.withUTF8 { bytes in
+                others.withUTF8 { bytes.count == $0.count && bytes.elementsEqual($0) }
+            }
+        }
+
+        func hash(into hasher: inout Hasher) {
+            var sql = sql
+            sql.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        }
+    }
+
     private var entries: [Entry] = []
-    private var positions: [String: Int] = [:]
+    private var positions: [Key: Int] = [:]
     private var uses = 0
 
     /// The latest entry. Many programs run one statement many times, and a comparison is cheaper than a hash.
@@ -45,12 +66,12 @@ struct StatementCache {
 
     mutating func insert(_ statement: Statement, for sql: String) {
         uses += 1
-        if let position = positions[sql] {
+        if let position = positions[Key(sql)] {
             entries[position] = Entry(sql: sql, statement: statement, lastUse: uses)
             return
         }
         if entries.count >= Self.limit { removeOlderHalf() }
-        positions[sql] = entries.count
+        positions[Key(sql)] = entries.count
         latest = entries.count
         entries.append(Entry(sql: sql, statement: statement, lastUse: uses))
     }
@@ -61,8 +82,8 @@ struct StatementCache {
     }
 
     private mutating func find(_ sql: String) -> Int? {
-        if latest < entries.count, entries[latest].sql == sql { return latest }
-        guard let position = positions[sql] else { return nil }
+        if latest < entries.count, Key(entries[latest].sql) == Key(sql) { return latest }
+        guard let position = positions[Key(sql)] else { return nil }
         uses += 1
         entries[position].lastUse = uses
         latest = position
@@ -73,6 +94,6 @@ struct StatementCache {
         entries.sort { $0.lastUse > $1.lastUse }
         entries.removeLast(entries.count / 2)
         positions = [:]
-        for (position, entry) in entries.enumerated() { positions[entry.sql] = position }
+        for (position, entry) in entries.enumerated() { positions[Key(entry.sql)] = position }
     }
 }

@@ -30,6 +30,8 @@ struct ChangedKeyTests {
                 try writer.write { try $0.execute(sql: "INSERT INTO t VALUES (2)") }
             }
             #expect(writing?.reason == .wrongKey && writing?.resultCode == .SQLITE_NOTADB)
+            let rotating = #expect(throws: DatabaseError.self) { try writer.rotateKey(to: .passphrase("third")) }
+            #expect(rotating?.reason == .wrongKey && rotating?.resultCode == .SQLITE_NOTADB, "\(rotating as Any)")
         }
         #expect(try other.read { try Int.fetchAll($0, sql: "SELECT a FROM t") } == [1])
     }

@@ -21,6 +21,21 @@ struct StatementCacheTests {
         }
     }
 
+    @Test("tells SQL apart that looks alike, and has other bytes")
+    func bytes() throws {
+        try withEncryptedQueue { queue throws in
+            try queue.inDatabase { db throws in
+                let texts = ["\u{e9}", "e\u{301}"]
+                try #require(texts[0] == texts[1])
+                for text in texts + texts {
+                    #expect(try Data.fetchOne(db, sql: "SELECT CAST('\(text)' AS BLOB)") == Data(text.utf8))
+                    let statement = try db.cachedStatement(sql: "SELECT length('\(text)')")
+                    #expect(try Int.fetchOne(statement) == text.unicodeScalars.count)
+                }
+            }
+        }
+    }
+
     @Test("keeps the program's statements apart from those of convenience calls")
     func apart() throws {
         try withEncryptedQueue { queue throws in

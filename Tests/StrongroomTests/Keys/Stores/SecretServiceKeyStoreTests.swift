@@ -70,6 +70,15 @@ struct SecretServiceKeyStoreTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path("item-unlocking")))
     }
 
+    @Test("lists more former keys than a page of a pipe has room for")
+    func manyFormerKeys() throws {
+        let store = try standIn()
+        let keys = (0..<200).map { FormerKey(identifier: String(format: "%032x", $0), date: Date()) }
+        for key in keys { try store.store(.random(), as: key) }
+        let listed = try #require(try store.formerKeys())
+        #expect(Set(listed.map(\.name)) == Set(keys.map(\.name)))
+    }
+
     @Test("keeps former keys, which open copies, and forgets them")
     func formerKeys() throws {
         let store = try standIn(), path = folder.path("db.sqlite"), copy = folder.path("copy.sqlite")
