@@ -1,8 +1,7 @@
 // The stops of a connection, and what they reach.
 
 #include "strongroom_stops.h"
-
-#include <time.h>
+#include "../process/clock.h"
 
 // MARK: - Stopping, from any thread
 
@@ -167,12 +166,6 @@ int strongroom_should_stop(void *context) {
 }
 
 // MARK: - Limits
-
-static uint64_t nanoseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 void strongroom_connection_limit(strongroom_connection *connection, uint64_t duration, int64_t memory) {
     connection->deadline = duration == 0 ? 0 : nanoseconds() + duration;

@@ -31,6 +31,24 @@ void strongroom_set_deferred_releases(void *newer);
 /// Returns 0, or the error of pthread_create.
 int strongroom_thread_start(void (*run)(void *), void *argument);
 
+/// The place where a thread waits for work. All zero at first.
+typedef struct {
+    uint32_t state;
+    uint32_t patience;      ///< The time in nanoseconds for which the thread looks for work before it sleeps.
+    uint64_t since;         ///< The time at which it began to wait.
+} strongroom_wait;
+
+/// Looks for work before the thread sleeps, for 100 microseconds at most: to wake a thread takes ten times as long as a
+/// small read. It does so only after waits that were that short: the time is halved after each longer one. Returns
+/// false if the thread is to sleep until it is signalled, and to call strongroom_wait_woken() then.
+bool strongroom_wait_look(strongroom_wait *wait);
+
+/// `looks` is false if the next look is to be skipped, as on a machine with one processor.
+void strongroom_wait_woken(strongroom_wait *wait, bool looks);
+
+/// Says that there is work. Returns true if the thread sleeps, and must be signalled.
+bool strongroom_wait_end(strongroom_wait *wait);
+
 /// The quality of service that a thread can have, on systems that have one.
 typedef enum {
     STRONGROOM_BACKGROUND, STRONGROOM_UTILITY, STRONGROOM_DEFAULT, STRONGROOM_USER_INITIATED

@@ -1,15 +1,8 @@
 #include "strongroom_threads.h"
-
-#include <time.h>
+#include "clock.h"
 
 // True while an access of this process has borrowed a thread.
 static bool is_taken;
-
-static uint64_t nanoseconds(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 bool strongroom_lane_enter(uint64_t *closed_until) {
     uint64_t end = __atomic_load_n(closed_until, __ATOMIC_RELAXED);

@@ -12,7 +12,8 @@ final class InPlaceReads: @unchecked Sendable {
     /// The time from which reads of the pool may run in place again.
     private let closedUntil = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
 
-    private static let hasOtherThreads = ProcessInfo.processInfo.activeProcessorCount > 1
+    /// True if threads run at the same time.
+    static let hasOtherThreads = ProcessInfo.processInfo.activeProcessorCount > 1
 
     init() {
         closedUntil.initialize(to: 0)

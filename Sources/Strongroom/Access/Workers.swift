@@ -9,13 +9,30 @@ final class Workers: Sendable {
 
     static let shared = Workers()
 
-    /// One thread. Sendable because the semaphore orders the assignment of work before its run.
+    /// One thread. Sendable because the place orders the assignment of work before its run.
     private final class Worker: @unchecked Sendable {
+        let place = WaitingPlace()
         let semaphore = DispatchSemaphore(value: 0)
         var work: Work?
 
         init(_ work: @escaping Work) {
             self.work = work
+        }
+
+        func give(_ work: @escaping Work) {
+            self.work = work
+            if place.end() { semaphore.signal() }
+        }
+
+        /// Sleeps until there is work. Returns false if there is none in time.
+        func sleep(for time: DispatchTimeInterval?) -> Bool {
+            if let time {
+                guard semaphore.wait(timeout: .now() + time) == .success else { return false }
+            } else {
+                semaphore.wait()
+            }
+            place.wake(looksAgain: InPlaceReads.hasOtherThreads)
+            return true
         }
     }
 
@@ -35,11 +52,7 @@ final class Workers: Sendable {
     /// Runs `work` on another thread, with a quality of service where the system has one.
     func run(qos: DispatchQoS.QoSClass = .default, _ block: @escaping Work) {
         let work = Self.adopting(qos, block)
-        if let worker = idle.withLock({ $0.popLast() }) {
-            worker.work = work
-            worker.semaphore.signal()
-            return
-        }
+        if let worker = idle.withLock({ $0.popLast() }) { return worker.give(work) }
         let worker = Worker(work)
         // The last resort of a process that has no room for a thread.
         guard OwnThread.start({ self.serve(worker) }) else { return DispatchQueue.global().async(execute: work) }
@@ -71,14 +84,13 @@ final class Workers: Sendable {
 
     /// Waits for work. Returns false if none has come in time, and none can come later.
     private func hasWork(_ worker: Worker) -> Bool {
-        if worker.semaphore.wait(timeout: .now() + idleTime) == .success { return true }
+        if worker.place.look() || worker.sleep(for: idleTime) { return true }
         let isRemoved = idle.withLock { idle in
             guard let index = idle.firstIndex(where: { $0 === worker }) else { return false }
             idle.remove(at: index)
             return true
         }
         // Work is on its way to a worker that is no longer listed.
-        if !isRemoved { worker.semaphore.wait() }
-        return !isRemoved
+        return !isRemoved && worker.sleep(for: nil)
     }
 }

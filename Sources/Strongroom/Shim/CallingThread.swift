@@ -78,3 +78,24 @@ enum Lane {
         strongroom_lane_leave(closedUntil, nanoseconds)
     }
 }
+
+/// The place where a thread waits for work. Another thread gives it the work, and signals it if it sleeps.
+///
+/// Sendable because its states are atomic, and the rest belongs to the waiting thread.
+final class WaitingPlace: @unchecked Sendable {
+    private let place = UnsafeMutablePointer<strongroom_wait>.allocate(capacity: 1)
+
+    init() { place.initialize(to: strongroom_wait()) }
+
+    deinit { place.deallocate() }
+
+    /// Looks for work for a moment, if work came soon the last time: to wake a thread takes ten times as long as a
+    /// small read. Returns false if the thread is to sleep until it is signalled, and to call ``wake(looksAgain:)`` then.
+    func look() -> Bool { strongroom_wait_look(place) }
+
+    /// - parameter looksAgain: false if the next ``look()`` is to return immediately.
+    func wake(looksAgain: Bool) { strongroom_wait_woken(place, looksAgain) }
+
+    /// Says that there is work. Returns true if the thread sleeps, and must be signalled.
+    func end() -> Bool { strongroom_wait_end(place) }
+}

@@ -146,6 +146,38 @@ struct WorkersTests {
         isReleased.pass()
     }
 
+    @Test("Work runs once, whether its thread still looks for it, or sleeps")
+    func looksAndSleeps() {
+        let workers = Workers(), counts = Shared([0, 0, 0])
+        DispatchQueue.concurrentPerform(iterations: 3) { giver in
+            for number in 0..<2000 {
+                let isDone = Gate()
+                workers.run {
+                    counts.update { $0[giver] += 1 }
+                    isDone.open()
+                }
+                isDone.pass()
+                // Around the longest look, and shorter, and longer.
+                if number % 3 > 0 { usleep([20, 95, 300][giver]) }
+            }
+        }
+        #expect(counts.value == [2000, 2000, 2000])
+    }
+
+    @Test("Work that comes before its thread sleeps needs no signal, and work that comes later does")
+    func signals() {
+        let place = WaitingPlace()
+        #expect(!place.look())
+        #expect(place.end())
+        place.wake(looksAgain: true)
+        #expect(!place.end())
+        #expect(place.look())
+        #expect(!place.look())
+        #expect(place.end())
+        place.wake(looksAgain: false)
+        #expect(!place.look() && place.end())
+    }
+
     @Test("A thread ends after some seconds without work")
     func ends() async throws {
         let workers = Workers(idleTime: .milliseconds(1))
