@@ -11,8 +11,8 @@
 /// `*count` is the number of bytes that the program wrote. If it exceeds `capacity`, `output` is of no use: the program
 /// runs to its end all the same.
 ///
-/// Returns zero or an errno: ETIMEDOUT if the program did not end in time and was killed, EINVAL for more input than
-/// fits in a pipe, and for a capacity of zero. `*status` is that of waitpid.
+/// Returns zero or an errno: ETIMEDOUT if the program did not end in time and was killed, EMSGSIZE for more input than
+/// fits in a pipe, EINVAL for a capacity of zero. `*status` is that of waitpid.
 int strongroom_run(char *const arguments[], const void *input, size_t input_size, void *output, size_t capacity,
                    size_t *count, int milliseconds, int *status);
 

@@ -14,17 +14,17 @@ extension DatabaseQueue {
 
     /// Adds a collation, or replaces the collation with that name.
     public func add(collation: DatabaseCollation) {
-        setUpConnection(.collation(collation.name.lowercased())) { $0.add(collation: collation) }
+        setUpConnection(.collation(collation.name.foldedSQLName)) { $0.add(collation: collation) }
     }
 
     /// Removes a collation.
     public func remove(collation: DatabaseCollation) {
-        setUpConnection(.collation(collation.name.lowercased())) { $0.remove(collation: collation) }
+        setUpConnection(.collation(collation.name.foldedSQLName)) { $0.remove(collation: collation) }
     }
 
     /// Adds a tokenizer, or replaces the tokenizer with that name in tables that are opened from now on.
     public func add(tokenizer: (some FTS5CustomTokenizer).Type) {
-        setUpConnection(.tokenizer(tokenizer.name.lowercased())) { $0.add(tokenizer: tokenizer) }
+        setUpConnection(.tokenizer(tokenizer.name.foldedSQLName)) { $0.add(tokenizer: tokenizer) }
     }
 
     private func setUpConnection(
@@ -54,12 +54,12 @@ extension DatabasePool {
     ///
     /// Running reads go on without it. Existing snapshots don't get it.
     public func add(collation: DatabaseCollation) {
-        setUpConnections(.collation(collation.name.lowercased())) { $0.add(collation: collation) }
+        setUpConnections(.collation(collation.name.foldedSQLName)) { $0.add(collation: collation) }
     }
 
     /// Removes a collation from all connections.
     public func remove(collation: DatabaseCollation) {
-        setUpConnections(.collation(collation.name.lowercased())) { $0.remove(collation: collation) }
+        setUpConnections(.collation(collation.name.foldedSQLName)) { $0.remove(collation: collation) }
     }
 
     /// Adds a tokenizer to all connections, or replaces the tokenizer with that name in tables that are opened from now
@@ -67,7 +67,7 @@ extension DatabasePool {
     ///
     /// Existing snapshots don't get it.
     public func add(tokenizer: (some FTS5CustomTokenizer).Type) {
-        setUpConnections(.tokenizer(tokenizer.name.lowercased())) { $0.add(tokenizer: tokenizer) }
+        setUpConnections(.tokenizer(tokenizer.name.foldedSQLName)) { $0.add(tokenizer: tokenizer) }
     }
 
     private func setUpConnections(
@@ -95,7 +95,7 @@ struct ConnectionSetups {
         case tokenizer(String)
 
         static func function(_ function: DatabaseFunction) -> Subject {
-            .function(function.name.lowercased(), argumentCount: function.id.argumentCount)
+            .function(function.name.foldedSQLName, argumentCount: function.id.argumentCount)
         }
     }
 

@@ -20,7 +20,8 @@ final class FilePlace: ConnectionPart {
     /// Begins to check the place.
     func begin() {
         let given = SQLiteURI.path(of: database.path)
-        let absolute = given.hasPrefix("/") ? given : FileManager.default.currentDirectoryPath + "/" + given
+        let absolute =
+            given.utf8.first == UInt8(ascii: "/") ? given : FileManager.default.currentDirectoryPath + "/" + given
         // Another resolution of links than SQLite's tells nothing.
         path = NamedFile.realPath(absolute) == database.filePath ? absolute : database.filePath
         database.parts.update()

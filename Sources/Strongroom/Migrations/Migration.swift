@@ -54,7 +54,9 @@ enum MigrationHistory {
     }
 
     static func forget(_ identifiers: Set<String>, _ db: Database) throws {
-        for identifier in identifiers.sorted() {
+        // Those that only look like the merged ones are merged, too: a program is compiled from text.
+        let stored = try String.fetchAll(db, sql: "SELECT identifier FROM main.\(table) ORDER BY identifier")
+        for identifier in stored where identifiers.contains(identifier) {
             try db.execute(sql: "DELETE FROM main.\(table) WHERE identifier = ?", arguments: [identifier])
         }
     }

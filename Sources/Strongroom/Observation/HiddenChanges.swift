@@ -28,7 +28,7 @@ final class HiddenChanges {
         let dependentColumns: [String]?
     }
 
-    /// The tables that were looked up.
+    /// The tables that were looked up, by their folded names.
     private var tables: [String: Table] = [:]
 
     /// True if a table or a trigger may replace rows to resolve a conflict. Nil if it was not looked up.
@@ -95,9 +95,9 @@ final class HiddenChanges {
     }
 
     private func table(_ name: String, _ db: Database) -> Table {
-        if let known = tables[name] { return known }
+        if let known = tables[name.foldedSQLName] { return known }
         let table = read(name, db) ?? Table(hasNoEvents: true, dependentColumns: nil)
-        tables[name] = table
+        tables[name.foldedSQLName] = table
         return table
     }
 

@@ -43,8 +43,9 @@ public struct KeychainKeyStore: KeyStore {
         do { try check(SecItemCopyMatching(query as CFDictionary, &result)) } catch .absent { return [] }
         guard let items = result as? [[CFString: Any]] else { throw .failed("the keychain lists no items") }
         let accounts = items.compactMap { $0[kSecAttrAccount] as? String }
-        return accounts.filter { $0.hasPrefix(account + "-") }
-            .compactMap { FormerKey(name: String($0.dropFirst(account.count + 1))) }
+        return accounts.compactMap {
+            Substring($0).remainder(after: account + "-").flatMap { FormerKey(name: String($0)) }
+        }
     }
 
     /// Returns a former key.

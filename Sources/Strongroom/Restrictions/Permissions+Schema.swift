@@ -61,7 +61,7 @@ extension Permissions {
             }
             if let unknown = visible.subtracting(all).subtracting(["rowid"]).sorted().first {
                 throw DatabaseError.unfit(
-                    "the restrictions name the column \(table.name).\(unknown), which does not exist",
+                    "the restrictions name the column \(table.name).\(unknown.unfoldedSQLName), which does not exist",
                     "Name columns of the table")
             }
         }

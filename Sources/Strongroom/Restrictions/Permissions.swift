@@ -1,6 +1,6 @@
 /// The objects of one database that restrictions allow: what a restricted access may read.
 ///
-/// All names are folded.
+/// All names are folded: see `foldedSQLName`.
 struct Permissions {
     /// A table or a view.
     struct Object {
@@ -56,10 +56,11 @@ struct Permissions {
         }
         for name in names.commonTables.sorted() where isReserved(name) {
             throw DatabaseError.restricted(
-                .commonTableName, name, "Give the common table expression or window another name")
+                .commonTableName, name.unfoldedSQLName, "Give the common table expression or window another name")
         }
         for source in names.sources where !allows(source, names) {
-            throw DatabaseError.restricted(.table, (source.schema.map { $0 + "." } ?? "") + source.name)
+            let schema = source.schema.map { $0 + "." } ?? ""
+            throw DatabaseError.restricted(.table, (schema + source.name).unfoldedSQLName)
         }
         try checkJoins(names)
     }
@@ -85,12 +86,12 @@ struct Permissions {
         for source in names.sources {
             guard let object = objects[source.name], object.visible != nil else { continue }
             if let column = names.joinColumns.intersection(object.hidden).sorted().first {
-                throw DatabaseError.restricted(.column, "\(object.name).\(column)")
+                throw DatabaseError.restricted(.column, "\(object.name).\(column.unfoldedSQLName)")
             }
             if names.joinsNaturally {
+                let column = object.hidden.sorted()[0].unfoldedSQLName
                 throw DatabaseError.restricted(
-                    .column, "\(object.name).\(object.hidden.sorted()[0])", "Write JOIN … USING instead of NATURAL JOIN"
-                )
+                    .column, "\(object.name).\(column)", "Write JOIN … USING instead of NATURAL JOIN")
             }
         }
     }

@@ -47,9 +47,10 @@ struct SchemaEntry: Equatable {
 
     /// The module of a virtual table in small letters, such as `fts5`.
     var module: String? {
-        guard isVirtual, let sql, let using = sql.range(of: "using", options: .caseInsensitive) else { return nil }
-        let rest = sql[using.upperBound...].drop { $0.isWhitespace }
-        return rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" }.lowercased()
+        // CREATE VIRTUAL TABLE name USING module, in the form in which SQLite stores it.
+        guard isVirtual, let sql else { return nil }
+        let words = SchemaStatement.words(sql).dropFirst(4).drop { $0.lowercased() != "using" }
+        return words.dropFirst().first?.lowercased()
     }
 
     /// True for the tables that SQLite makes itself: sequences and statistics.

@@ -26,20 +26,20 @@ struct SchemaStatement {
     }
 
     /// Returns the first tokens of the SQL, names without their quotes.
-    private static func words(_ sql: String) -> [String] {
+    static func words(_ sql: String) -> [String] {
         let bytes = Array(sql.utf8)
         return bytes.withUnsafeBufferPointer { bytes in
             var words: [String] = [], end = -1
             for token in SQLTokens(bytes).prefix(24) {
-                let text = String(decoding: bytes[token.range], as: UTF8.self)
-                let isQuoted = token.kind == .quoted && text.count > 1
-                if isQuoted, end == token.range.lowerBound, let last = words.last {
+                let range = token.range, isQuoted = token.kind == .quoted && range.count > 1
+                func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+                if isQuoted, end == range.lowerBound, let last = words.last {
                     // A doubled quote inside of a name is read as two tokens.
-                    words[words.count - 1] = last + text.dropLast()
+                    words[words.count - 1] = last + text(range.lowerBound..<range.upperBound - 1)
                 } else {
-                    words.append(isQuoted ? String(text.dropFirst().dropLast()) : text)
+                    words.append(text(isQuoted ? range.lowerBound + 1..<range.upperBound - 1 : range))
                 }
-                end = isQuoted ? token.range.upperBound : -1
+                end = isQuoted ? range.upperBound : -1
             }
             return words
         }

@@ -4,7 +4,7 @@ public struct AllColumnsExcluding: SQLSelectable, Sendable {
 
     /// Creates a selection. Names are compared without regard to case.
     public init(_ excludedColumns: some Collection<String>) {
-        self.excludedColumns = Set(excludedColumns.map { $0.lowercased() })
+        self.excludedColumns = Set(excludedColumns.map { $0.foldedSQLName })
     }
 
     /// The selection.
@@ -14,7 +14,7 @@ public struct AllColumnsExcluding: SQLSelectable, Sendable {
 extension AllColumnsExcluding: SQLColumnChoice {
     func columns(of tableName: String, _ destination: any SQLDestination) throws -> [String]? {
         let all = try destination.database.columns(in: tableName).map(\.name)
-        let left = all.filter { !excludedColumns.contains($0.lowercased()) }
+        let left = all.filter { !excludedColumns.contains($0.foldedSQLName) }
         return left.count == all.count ? nil : left
     }
 }

@@ -176,11 +176,11 @@ extension Database {
         if let schemaName {
             return try contents(of: schemaID(named: schemaName)).relations[name.foldedSQLName]
         }
-        if let known = schemaCache.unqualifiedRelations[name] { return known }
         let folded = name.foldedSQLName
+        if let known = schemaCache.unqualifiedRelations[folded] { return known }
         for schemaID in try schemaSearchOrder {
             guard let relation = try contents(of: schemaID).relations[folded] else { continue }
-            schemaCache.unqualifiedRelations[name] = relation
+            schemaCache.unqualifiedRelations[folded] = relation
             return relation
         }
         return nil

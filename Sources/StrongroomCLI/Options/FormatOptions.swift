@@ -101,7 +101,9 @@ private struct GivenSalt {
         guard let content = FileManager.default.contents(atPath: path) else {
             throw Failure(errno: EISDIR, ofKeyFile: path, holding: "salt")
         }
-        let lines = String(decoding: content, as: UTF8.self).split(separator: "\n").map { $0.split(separator: " ") }
+        let lines = String(decoding: content, as: UTF8.self).split(whereSeparator: \.isNewline).map {
+            $0.split(separator: " ")
+        }
         if content.count == 16 {
             self.init(salt: Array(content))
         } else if lines.first == ["Strongroom", "salt", "1"], let salt = Self.bytes(Self.value("salt", lines)) {

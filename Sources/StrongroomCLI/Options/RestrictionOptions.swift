@@ -41,14 +41,20 @@ struct RestrictionOptions: ParsableArguments {
 
     /// Reads `customer:id,customer:city,product`. A table that comes with columns has only these.
     private static func sources(_ text: String) -> [Restrictions.Source] {
-        var columns: [String: Set<String>] = [:], whole: Set<String> = []
+        // By folded names, as SQLite compares them.
+        var columns: [String: (table: String, names: Set<String>)] = [:], whole: [String: String] = [:]
         for item in text.utf8.split(separator: UInt8(ascii: ",")) {
             let parts = item.split(separator: UInt8(ascii: ":"), maxSplits: 1).map { String(Substring($0)) }
             guard let name = parts.first else { continue }
-            if parts.count == 2 { columns[name, default: []].insert(parts[1]) } else { whole.insert(name) }
+            let folded = name.foldedSQLName
+            if parts.count == 2 {
+                columns[folded, default: (name, [])].names.insert(parts[1])
+            } else {
+                whole[folded] = name
+            }
         }
-        return whole.map { .table($0) }
-            + columns.filter { !whole.contains($0.key) }.map { .table($0.key, columns: $0.value) }
+        return whole.values.map { .table($0) }
+            + columns.filter { whole[$0.key] == nil }.values.map { .table($0.table, columns: $0.names) }
     }
 
     /// Runs `body` under the restrictions, if there are some. SQLite refuses memory beyond the limit.

@@ -76,7 +76,7 @@ struct Restore: Reporting {
         if let copy = try datedCopy() {
             resolved.destination = copy.path
             // Its record tells the page size, which an encrypted file does not show.
-            if !format.isGiven { resolved.format.pageSize = copy.settings.pageSize }
+            if format.pageSize == nil { resolved.format.pageSize = copy.settings.pageSize }
         }
         try resolved.restore()
     }

@@ -104,6 +104,7 @@ extension Target {
             failure.addRemedy("The old \(keys.oldNoun) opens it")
             throw failure
         }
+        if inspection.hasSlotFile { try refuseRecoveryCode(attributing(to: name) { try queue.keySlots() }) }
         if !keepingOpen { try attributing(to: name) { try queue.close() } }
         return RotationPlan(
             room: room, opening: opening, processes: others.processes(having: place.path),
@@ -117,7 +118,9 @@ extension Target {
         let room = try requireRotatable(keys)
         let began = DispatchTime.now().uptimeNanoseconds
         try attributing(to: name) {
-            try DatabaseFile.reading(path: place.path, encryption: encryption(keys.old)) { _ in }
+            try DatabaseFile.reading(path: place.path, encryption: encryption(keys.old)) { db in
+                if inspection.hasSlotFile { try refuseRecoveryCode(db.keySlots()) }
+            }
         }
         let opening = Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
         let locks = FileLocks(path: place.path)
@@ -202,6 +205,14 @@ extension Target {
             failure.addRemedy(holder(keys))
             throw failure
         }
+    }
+
+    private func refuseRecoveryCode(_ slots: KeySlots) throws {
+        guard slots.opened?.kind == .recoveryCode else { return }
+        throw Failure(
+            .usage, file: name, "the recovery code opened it, which would be given up; nothing was changed",
+            remedy: "Give the slot of the lost passphrase a new one with: strongroom key passwd "
+                + "\(shellQuoted(name)) SLOT")
     }
 
     private func changeSlot(of queue: DatabaseQueue, _ keys: RotationKeys) throws {

@@ -59,7 +59,7 @@ enum StatementKind {
         guard words.first == "PRAGMA" else { return words }
         // The name, without that of a schema before it.
         let name = bare.drop { $0 != "P" }.dropFirst("PRAGMA".count).split { "=(;".contains($0) }.first ?? ""
-        let last = String(name.split { ". \t\n".contains($0) }.last ?? "")
+        let last = String(name.split { $0 == "." || $0.isWhitespace }.last ?? "")
         return ["PRAGMA", last.trimmingCharacters(in: CharacterSet(charactersIn: "\"'`[]"))]
     }
 }

@@ -70,9 +70,11 @@ struct ShellSession {
                 statement = ""
                 continue
             }
-            if statement.isEmpty, line.hasPrefix(".") {
-                input.remember(line)
-                try reportingErrors { try $0.run(dot: line, db) }
+            if statement.isEmpty, line.utf8.first == UInt8(ascii: ".") {
+                // In SQL, a carriage return is whitespace, or a part of a literal.
+                let command = line.utf8.last == UInt8(ascii: "\r") ? String(line.unicodeScalars.dropLast()) : line
+                input.remember(command)
+                try reportingErrors { try $0.run(dot: command, db) }
                 continue
             }
             statement += statement.isEmpty ? line : "\n" + line

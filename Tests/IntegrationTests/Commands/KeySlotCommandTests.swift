@@ -82,6 +82,10 @@ struct KeySlotCommandTests {
         let change = ["key", "passwd", database, "--passphrase-file", code, "--new-passphrase-file", second]
         let refused = try await strongroom(change)
         #expect(refused.status == 2 && refused.errors.contains("Name the slot"), "\(refused.errors)")
+        for more in [[], ["--dry-run"]] {
+            let rotate = try await strongroom(["rotate"] + change[2...] + more)
+            #expect(rotate.status == 2 && rotate.errors.contains("strongroom key passwd"), "\(rotate.errors)")
+        }
         #expect(try await strongroom(change + [lost]).status == 0)
         for (file, status) in [(code, Int32(0)), (second, 0), (first, 12)] {
             #expect(try await strongroom("verify-key", database, "--passphrase-file", file).status == status)

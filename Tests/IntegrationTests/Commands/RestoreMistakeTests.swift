@@ -104,7 +104,8 @@ struct RestoreMistakeTests {
         #expect(made.status == 0, "\(made.errors)")
         let copy = folder + "/2026-03-01T000000Z"
         for (number, source) in [folder, copy, copy + "/large.db"].enumerated() {
-            let out = scratch.path("out\(number).db"), restored = try await strongroom(["restore", source, out] + key)
+            let out = scratch.path("out\(number).db")
+            let restored = try await strongroom(["restore", source, out, "--sqlcipher-version", "4"] + key)
             #expect(restored.status == 0, "\(source): \(restored.errors)")
             #expect(try await strongroom(["check", out] + size + key).status == 0)
         }

@@ -125,4 +125,25 @@ struct ShellInputTests {
         #expect(outcome.status == 2, "\(outcome.errors)")
         #expect(!FileManager.default.fileExists(atPath: scratch.path("-")))
     }
+
+    // MARK: - Texts of other systems
+
+    @Test("Lines that end with a carriage return are the same commands, statements and salts")
+    func carriageReturns() async throws {
+        try scratch.write(Data("1,2\r\n".utf8), to: "rows.csv")
+        let lines = "CREATE TABLE t(x, y);\r\n.import \(scratch.path("rows.csv")) t\r\nSELECT 'sum', sum(y) FROM t;\r\n"
+        let outcome = try await shell(lines + ".tables\r\n", "--write")
+        #expect(outcome.status == 0 && outcome.output.contains("sum|2"), "\(outcome.output)\(outcome.errors)")
+        for sql in ["PRAGMA\r\njournal_mode = wal;", "PRAGMA journal_mode\r\n= delete\r\n;\r\n"] {
+            let mode = try await strongroom(["query", database, "--write"] + key, input: sql)
+            #expect(mode.status == 0, "\(mode.errors)")
+        }
+        let salted = scratch.path("salted.db")
+        #expect(try await strongroom(["create", salted, "--plaintext-header"] + key).status == 0)
+        #expect(try await strongroom(["query", salted, "--write", "CREATE TABLE t(a)"] + key).status == 0)
+        let salt = scratch.text("salted.db-salt").replacing("\n", with: "\r\n")
+        let file = try scratch.secret(salt, in: "salt.txt")
+        let checked = try await strongroom(["check", salted, "--salt-file", file] + key)
+        #expect(checked.status == 0, "\(checked.errors)")
+    }
 }

@@ -207,7 +207,8 @@ struct ClearSalvageTests {
 
     @Test("keeps tables apart whose names look alike, or differ in the case of other letters than A to Z")
     func namesThatLookAlike() throws {
-        let folder = try TemporaryFolder(), path = folder.path("db.sqlite"), names = ["\u{e9}", "e\u{301}", "\u{c9}"]
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite"),
+            names = ["\u{e9}", "e\u{301}", "\u{c9}", "\u{301}x", "a\"b"]
         let queue = try DatabaseQueue(path: path, configuration: SalvageModel.configuration(SalvageModel.encryption))
         try queue.write { db in
             for (number, name) in names.enumerated() {
@@ -219,12 +220,32 @@ struct ClearSalvageTests {
         let copy = folder.path("copy.sqlite")
         let report = try DatabaseFile.salvage(path: path, to: copy, encryption: SalvageModel.encryption)
         #expect(report.isComplete, "\(report)")
-        #expect(report.tables.map(\.saved) == [1, 1, 1])
+        #expect(report.tables.map(\.saved) == [1, 1, 1, 1, 1])
         let salvaged = try DatabaseQueue(path: copy, configuration: SalvageModel.configuration(SalvageModel.encryption))
         for (number, name) in names.enumerated() {
             let sql = "SELECT a FROM \(name.quotedDatabaseIdentifier)"
             #expect(try salvaged.read { try Int.fetchAll($0, sql: sql) } == [number], "\(report)")
         }
+        try salvaged.close()
+    }
+
+    @Test("builds a full-text table again, also one whose name contains a word of SQL")
+    func housing() throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite"), encryption = SalvageModel.encryption
+        let queue = try DatabaseQueue(path: path, configuration: SalvageModel.configuration(encryption))
+        let page = try queue.write { db in
+            try db.execute(sql: "CREATE VIRTUAL TABLE housing USING FTS5(a)")
+            for _ in 0..<100 { try db.execute(sql: "INSERT INTO housing VALUES ('a word')") }
+            return try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'housing_data'")!
+        }
+        try queue.close()
+        try folder.damage("db.sqlite", at: (page - 1) * SalvageModel.pageSize + 300)
+        let copy = folder.path("copy.sqlite")
+        let report = try DatabaseFile.salvage(path: path, to: copy, encryption: encryption)
+        #expect(report.problems.contains { $0.name == "housing" && $0.kind == .rebuilt }, "\(report)")
+        let salvaged = try DatabaseQueue(path: copy, configuration: SalvageModel.configuration(encryption))
+        let sql = "SELECT count(*) FROM housing WHERE housing MATCH 'word'"
+        #expect(try salvaged.read { try Int.fetchOne($0, sql: sql) } == 100)
         try salvaged.close()
     }
 }

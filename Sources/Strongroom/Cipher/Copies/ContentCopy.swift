@@ -4,6 +4,12 @@ import CSQLCipher
 /// formats, `VACUUM INTO` keeps the reserve, `sqlcipher_export` omits header fields and renumbers rows, and `ATTACH`
 /// only reads the current format.
 struct ContentCopy {
+    /// A table, and the number of rows that were copied.
+    struct TableCount {
+        let table: String
+        let rowCount: Int
+    }
+
     private let source: Database
     private let target: Database
     private let progress: CopyProgress
@@ -15,22 +21,22 @@ struct ContentCopy {
     }
 
     /// Copies the database, and returns the number of rows of each table.
-    func run() throws -> [String: Int] {
+    func run() throws -> [TableCount] {
         // A step of rows is short, but an index of all rows is not.
         try target.stopping(by: progress) { try copyAll() }
     }
 
-    private func copyAll() throws -> [String: Int] {
+    private func copyAll() throws -> [TableCount] {
         let isWAL = try source.log.isUsed
         for pragma in ["encoding", "auto_vacuum"] { try carry(pragma) }
         if !target.cipher.isKeyed { try carry("page_size") }
-        var counts: [String: Int] = [:]
+        var counts: [TableCount] = []
         try target.execute(sql: "PRAGMA ignore_check_constraints = ON")
         try source.isolated { _ in
             try target.inTransaction(.immediate) {
                 for pragma in ["user_version", "application_id"] { try carry(pragma) }
                 try createTables()
-                for table in try tables() { counts[table] = try copyRows(of: table) }
+                for table in try tables() { counts.append(TableCount(table: table, rowCount: try copyRows(of: table))) }
                 try createTheRest()
                 return .commit
             }

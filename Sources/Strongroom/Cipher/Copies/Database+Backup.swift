@@ -19,8 +19,8 @@ extension Database {
     /// Copies the whole database over another one.
     ///
     /// Either both databases are encrypted, each with its key, or neither is. If their pages differ in size or in the
-    /// reserve for an HMAC, the rows are first written into a temporary database with a random key, whose pages are
-    /// then copied. A new destination gets at most the mode of the source. At the end, a new connection opens the
+    /// reserve for an HMAC, or SQLite has never written some of them, the rows are first written into a temporary
+    /// database with a random key, whose pages are then copied. A new destination gets at most the mode of the source. At the end, a new connection opens the
     /// destination from its files alone, with the key that `destDb` has derived.
     ///
     /// An interruption, a cancellation or a suspension of either database ends the backup between two pages.
@@ -48,7 +48,8 @@ extension Database {
         try stops.refuseReadLocks()
         try destDb.stops.refuseLocks()
         try destDb.limitMode(to: self)
-        if hasPages(like: destDb) {
+        try destDb.withoutObservers { try destDb.writeUnwrittenPages() }
+        if try hasPages(like: destDb) && !hasUnwrittenPages {
             try copyPages(to: destDb, pagesPerStep, progress)
         } else {
             try repaged(for: destDb, progress) { try $0.copyPages(to: destDb, pagesPerStep, progress) }

@@ -16,7 +16,7 @@ extension Database {
 
     /// Rebuilds the file without unused pages.
     func vacuum() throws {
-        try writeUnwrittenPages()
+        try withoutObservers { try writeUnwrittenPages() }
         try execute(sql: "VACUUM")
     }
 
@@ -27,7 +27,7 @@ extension Database {
             // SQLCipher's VACUUM INTO passes the key and the salt on, but not the format.
             if !cipher.isKeyed || cipher.derived?.settings.hasStandardPages == true && cipher.header == 0 {
                 try execute(sql: "VACUUM INTO ?", arguments: [partial])
-                return [:]
+                return []
             }
             return try DatabaseFile.withDatabase(partial, ownEncryption, keys) {
                 try ContentCopy(from: self, to: $0, progress: progress).run()

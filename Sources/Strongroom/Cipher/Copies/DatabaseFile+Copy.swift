@@ -71,7 +71,7 @@ extension DatabaseFile {
     ///   derives for the salt of the copy is not derived again.
     static func make(
         _ destination: String, as encryption: Encryption?, from source: Database, _ progress: CopyProgress,
-        _ write: (_ path: String, _ keys: Keyring) throws -> [String: Int]
+        _ write: (_ path: String, _ keys: Keyring) throws -> [ContentCopy.TableCount]
     ) throws {
         CopyStaging.removeLeftOvers(beside: destination)
         try requireAbsent(destination)
@@ -84,7 +84,7 @@ extension DatabaseFile {
     /// Makes a copy with `write`, and opens and verifies it as its user will, from its files alone. It gets no name.
     static func fill(
         _ staging: CopyStaging, as encryption: Encryption?, from source: Database, _ progress: CopyProgress,
-        _ write: (_ path: String, _ keys: Keyring) throws -> [String: Int]
+        _ write: (_ path: String, _ keys: Keyring) throws -> [ContentCopy.TableCount]
     ) throws {
         let slotFile = try encryption.flatMap { try source.slotFile(forCopyWith: $0.key) }
         let original = source.isFileStored ? source.filePath : nil
@@ -131,7 +131,7 @@ extension DatabaseFile {
     }
 
     /// Authenticates all pages, and checks the structure and the number of rows of each table.
-    static func verify(_ database: Database, _ counts: [String: Int], _ progress: CopyProgress) throws {
+    static func verify(_ database: Database, _ counts: [ContentCopy.TableCount], _ progress: CopyProgress) throws {
         try progress.check(completed: 0)
         let report = try database.integrityReport { try progress.check(completed: $0.completedPageCount) }
         guard (report.unauthenticPages ?? []).isEmpty, report.structureProblems.isEmpty else {
@@ -139,9 +139,11 @@ extension DatabaseFile {
                 resultCode: .SQLITE_CORRUPT,
                 message: "the copy is damaged: \(report.structureProblems.first ?? "a page isn't authentic")")
         }
-        for (table, count) in counts
-        where try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table.quotedDatabaseIdentifier)") != count {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the copy of \(table) is not complete")
+        for count in counts {
+            let sql = "SELECT count(*) FROM \(count.table.quotedDatabaseIdentifier)"
+            guard try Int.fetchOne(database, sql: sql) == count.rowCount else {
+                throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the copy of \(count.table) is not complete")
+            }
         }
     }
 }

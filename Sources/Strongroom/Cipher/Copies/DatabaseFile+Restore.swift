@@ -84,7 +84,7 @@ extension DatabaseFile {
     ) throws {
         try withDatabase(copy, encryption) { database in
             let watch = try CopyProgress(of: database, progress)
-            try database.stopping(by: watch) { try verify(database, [:], watch) }
+            try database.stopping(by: watch) { try verify(database, [], watch) }
             try watch.complete()
             // What is in a log becomes a part of the file: it is restored without one.
             if try database.log.isUsed { _ = try database.log.checkpoint(.truncate) }

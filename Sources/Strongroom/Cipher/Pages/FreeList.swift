@@ -2,10 +2,10 @@
 struct FreeList {
     let format: PageFormat
     /// Reads the raw bytes of a page. Returns false if it can't be read.
-    let read: (_ number: Int, UnsafeMutableRawBufferPointer) -> Bool
+    let read: (_ number: Int, UnsafeMutableRawBufferPointer) throws -> Bool
 
     /// Returns the leaves of the list that fulfill a condition, up to the first trunk page that is not authentic.
-    func leaves(where isWanted: (Int) throws -> Bool) rethrows -> Set<Int> {
+    func leaves(where isWanted: (Int) throws -> Bool) throws -> Set<Int> {
         let size = format.pageSize
         let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
         let clear = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
@@ -13,19 +13,19 @@ struct FreeList {
             raw.deallocate()
             clear.deallocate()
         }
-        func load(_ number: Int) -> Bool {
+        func load(_ number: Int) throws -> Bool {
             let page = UnsafeRawBufferPointer(raw)
-            return read(number, raw) && !page.isEmptyPage && format.isAuthentic(page, number: number)
+            return try read(number, raw) && !page.isEmptyPage && format.isAuthentic(page, number: number)
                 && format.decrypt(page, number: number, length: size, into: clear)
         }
         func number(at offset: Int) -> Int {
             Int(UInt32(bigEndian: clear.load(fromByteOffset: offset, as: UInt32.self)))
         }
 
-        guard load(1) else { return [] }
+        guard try load(1) else { return [] }
         var leaves: Set<Int> = [], visited: Set<Int> = []
         var trunk = number(at: 32)
-        while trunk > 1, visited.insert(trunk).inserted, load(trunk) {
+        while trunk > 1, visited.insert(trunk).inserted, try load(trunk) {
             let count = number(at: 4)
             guard count <= (size - format.reserve) / 4 - 2 else { break }
             for index in 0..<count {

@@ -66,9 +66,13 @@ struct PageAuthentication {
             try progress?(EncryptionProgress(completedPageCount: last, totalPageCount: total, phase: .checking))
             swap(&batch, &next)
         }
+        // Pages may have been written since.
+        empty = try empty.filter {
+            try readCurrent($0, log, into: batch[0]) && UnsafeRawBufferPointer(batch[0]).isEmptyPage
+        }
         if !empty.isEmpty {
             // SQLite skips unused pages when it extends a file.
-            let unused = freeList(log).leaves(where: Set(empty).contains)
+            let unused = try freeList(log).leaves(where: Set(empty).contains)
             result.bad = Set(empty).subtracting(unused).union(result.bad).sorted()
         }
         if present < total { result.bad.append(present + 1) }
@@ -84,8 +88,8 @@ struct PageAuthentication {
             let log = try logIndex(pageCount: presentPageCount())
             let page = UnsafeMutableRawBufferPointer.allocate(byteCount: format.pageSize, alignment: 8)
             defer { page.deallocate() }
-            return !freeList(log).leaves {
-                read($0, log, into: page) && UnsafeRawBufferPointer(page).isEmptyPage
+            return try !freeList(log).leaves {
+                try readCurrent($0, log, into: page) && UnsafeRawBufferPointer(page).isEmptyPage
             }.isEmpty
         }
     }
@@ -100,7 +104,7 @@ struct PageAuthentication {
     }
 
     private func freeList(_ log: LogIndex) -> FreeList {
-        FreeList(format: format) { read($0, log, into: $1) }
+        FreeList(format: format) { try readCurrent($0, log, into: $1) }
     }
 
     /// Returns the mark of a page: the first bytes of its HMAC. Zero if it can't be read.
@@ -121,6 +125,16 @@ struct PageAuthentication {
     private func read(_ number: Int, _ log: LogIndex, into page: UnsafeMutableRawBufferPointer) -> Bool {
         guard let offset = log.offset(of: number) else { return readFromFile(number, into: page) }
         return database.raw.readLog(at: offset, into: page) == SQLITE_OK
+    }
+
+    /// Reads a page from where readers find it by now: a log whose pages are all in the file may be restarted at any
+    /// time.
+    private func readCurrent(
+        _ number: Int, _ log: LogIndex, into page: UnsafeMutableRawBufferPointer
+    ) throws -> Bool {
+        guard log.offset(of: number) != nil else { return readFromFile(number, into: page) }
+        let isRead = read(number, log, into: page)
+        return try log.isCurrent(number, in: database) ? isRead : readFromFile(number, into: page)
     }
 
     private func readFromFile(_ number: Int, into page: UnsafeMutableRawBufferPointer) -> Bool {
@@ -174,9 +188,10 @@ private final class PageBatch: @unchecked Sendable {
         unread = zip(0..., numbers).filter { !read($1, self[$0]) }.map(\.1)
     }
 
-    /// The numbers of the pages that consist of zeros, or could not be read.
+    /// The numbers of the pages that were read, and consist of zeros.
     var empty: [Int] {
         numbers.indices.filter { UnsafeRawBufferPointer(self[$0]).isEmptyPage }.map { numbers[$0] }
+            .filter { !unread.contains($0) }
     }
 
     /// Returns the numbers of the pages that are not authentic as they were read, or could not be read, in order. Calls

@@ -50,13 +50,21 @@ struct Recovery {
         }
         // With the key for the salt in the file, a later step reports the error.
         try database.formatControl.attach(shown, header: header)
-        guard searchesLog, let salt = saltInLog, salt != shown.salt else { return }
+        // A log of another salt beside a file that the key fits is one of another database.
+        guard searchesLog, let salt = saltInLog, salt != shown.salt, try !fitsFile(shown) else { return }
         try database.formatControl.attach(cipher.derivedKey(salt: salt, settings: shown.settings), header: 0)
         guard try canRead() else { return try database.formatControl.attach(shown, header: header) }
         // The copy came without it. With it, each connection finds the salt, and the rotation can be finished.
         if !database.configuration.readonly {
             try SaltFile(salt: salt, header: 0).write(.rotation, of: database.filePath)
         }
+    }
+
+    /// Returns true if the key fits page 1 of the file, whatever the log has.
+    private func fitsFile(_ derived: DerivedKey) throws -> Bool {
+        let format = try PageFormat(derived, header: 0)
+        let pages = try PageReader(database, pageSize: format.pageSize, fileSize: database.fileSize())
+        return try format.authenticates && pages.isAuthentic(1, format)
     }
 
     /// The salt in the newest committed page 1 of the write-ahead log. After a rotation whose log was not moved into

@@ -84,7 +84,7 @@ struct Rotation {
             return try renewKey(in: store, formerKeys) { try changeKey(to: $0, slotFile, progress: progress) }
         }
         let new = try newKey(key, replacing: old)
-        try database.writeUnwrittenPages()
+        try naming(damageFor: old) { try database.writeUnwrittenPages() }
         let attempt = RotationAttempt(of: database, totalPageCount: try database.pageCount, progress: progress)
         var outcome = RotationOutcome.unfinished
         try database.check(RawConnection(database.openConnection).sync())
@@ -289,15 +289,31 @@ struct Rotation {
             _ = try? database.recovery.finishRotation()
         }
         if let stopped = attempt.stopped, !report.isLost { return stopped }
-        let code = ResultCode(rawValue: report.result)
-        // A page that SQLCipher can't decrypt stops it without a message.
-        let page = code == .SQLITE_NOMEM || code == .SQLITE_ERROR ? damagedPage(old) : nil
+        return unchanged(ResultCode(rawValue: report.result), old, isLost: report.isLost)
+    }
+
+    /// Runs `body`, whose errors name the page that SQLCipher can't decrypt.
+    private func naming(damageFor old: DerivedKey, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as DatabaseError where Self.isVague(error.extendedResultCode) {
+            throw unchanged(error.extendedResultCode, old, isLost: false)
+        }
+    }
+
+    /// True for the codes with which a page ends a rotation that SQLCipher can't decrypt, without a message.
+    private static func isVague(_ code: ResultCode) -> Bool {
+        [.SQLITE_NOMEM, .SQLITE_ERROR, .SQLITE_CORRUPT].contains(code.primaryResultCode)
+    }
+
+    private func unchanged(_ code: ResultCode, _ old: DerivedKey, isLost: Bool) -> DatabaseError {
+        let page = Self.isVague(code) ? damagedPage(old) : nil
         return DatabaseError(
             page == nil ? code : .SQLITE_CORRUPT, .keyUnchanged,
             "the key was not changed" + (page.map { ": page \($0) of \(database.path) is damaged" } ?? ""),
-            advice: report.isLost
+            advice: isLost
                 ? "this connection can't go on: close it and open the database again with the old key" : nil,
-            damagedPage: page, isConnectionUsable: !report.isLost)
+            damagedPage: page, isConnectionUsable: !isLost)
     }
 
     func finishKeyRotation() throws -> RotationOutcome {

@@ -14,12 +14,12 @@ extension Configuration {
             return (SQLiteURI.name(ofFile: path) + "?immutable=1", openingFlags | SQLITE_OPEN_URI)
         }
         // SQLCipher always reads names as URIs.
-        return (path.hasPrefix("file:") ? "./" + path : path, openingFlags)
+        return (path.utf8.starts(with: "file:".utf8) ? "./" + path : path, openingFlags)
     }
 
     /// Throws if the database would be created and its name is too long for those of its sidecars.
     func requireCreatable(_ path: String) throws {
-        guard encryption != nil, !readonly, !path.hasPrefix("file:") else { return }
+        guard encryption != nil, !readonly, !path.utf8.starts(with: "file:".utf8) else { return }
         if !NamedFile.exists(path) { try SaltFile.requireName(of: path) }
     }
 }

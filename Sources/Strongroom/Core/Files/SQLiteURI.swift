@@ -8,7 +8,7 @@ struct SQLiteURI {
 
     /// Creates the URI of a file name. Nil for a name that is not a URI.
     init?(_ name: String) {
-        guard name.hasPrefix("file:") else { return nil }
+        guard name.utf8.starts(with: "file:".utf8) else { return nil }
         var rest = Array(name.utf8.dropFirst("file:".utf8.count))[...]
         if rest.starts(with: Array("//".utf8)) { rest = rest.dropFirst(2).drop { $0 != UInt8(ascii: "/") } }
         rest = rest.prefix { $0 != UInt8(ascii: "#") }
@@ -25,7 +25,7 @@ struct SQLiteURI {
     init?(path: String) {
         guard let uri = SQLiteURI(path) else { return nil }
         let isInMemory = uri.path == ":memory:" || uri.parameters.contains { $0 == ("mode", "memory") }
-        guard isInMemory || path.hasPrefix("file:/") else { return nil }
+        guard isInMemory || path.utf8.starts(with: "file:/".utf8) else { return nil }
         self = uri
     }
 
@@ -40,7 +40,8 @@ struct SQLiteURI {
     /// Returns the URI of a file.
     static func name(ofFile path: String) -> String {
         let safe = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "/-._~"))
-        let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        let absolute =
+            path.utf8.first == UInt8(ascii: "/") ? path : FileManager.default.currentDirectoryPath + "/" + path
         return "file://" + (absolute.addingPercentEncoding(withAllowedCharacters: safe) ?? absolute)
     }
 

@@ -17,7 +17,7 @@ public final class DatabaseCollation: Identifiable, Sendable {
     public let name: String
 
     /// The identity: the name, regardless of case.
-    public var id: ID { ID(lowercaseName: name.lowercased()) }
+    public var id: ID { ID(lowercaseName: name.foldedSQLName) }
 
     private let function: @Sendable (String, String) -> ComparisonResult
 

@@ -10,7 +10,7 @@ public struct DatabaseRegion: Sendable {
         /// The name to show.
         let table: String
 
-        /// The columns by their lowercase names, with the names to show. Nil for all columns.
+        /// The columns by their folded names, with the names to show. Nil for all columns.
         var columns: [String: String]?
 
         /// The rows. Nil for all rows.
@@ -26,7 +26,7 @@ public struct DatabaseRegion: Sendable {
         }
     }
 
-    /// The parts by the lowercase name of their table. Nil for the full database.
+    /// The parts by the folded name of their table. Nil for the full database.
     private var parts: [String: Part]?
 
     /// Creates the empty region.
@@ -40,13 +40,13 @@ public struct DatabaseRegion: Sendable {
 
     /// Creates the region of all columns and rows of a table.
     init(table: String) {
-        parts = [table.lowercased(): Part(table: table)]
+        parts = [table.foldedSQLName: Part(table: table)]
     }
 
     /// Creates the region of some columns and rows of a table. Nil means all of them.
     init(table: String, columns: Set<String>?, rowIDs: Set<Int64>? = nil) {
-        let columns = columns.map { Dictionary($0.map { ($0.lowercased(), $0) }, uniquingKeysWith: { old, _ in old }) }
-        parts = [table.lowercased(): Part(table: table, columns: columns, rowIDs: rowIDs)]
+        let columns = columns.map { Dictionary($0.map { ($0.foldedSQLName, $0) }, uniquingKeysWith: { old, _ in old }) }
+        parts = [table.foldedSQLName: Part(table: table, columns: columns, rowIDs: rowIDs)]
     }
 
     /// The region of all tables, including those that will be created.
@@ -81,9 +81,9 @@ public struct DatabaseRegion: Sendable {
 
     /// Returns the region with only these rows of `table`. A region without the table stays the same.
     func restricted(toRowIDs rowIDs: Set<Int64>, of table: String) -> DatabaseRegion {
-        guard var parts, var part = parts[table.lowercased()] else { return self }
+        guard var parts, var part = parts[table.foldedSQLName] else { return self }
         part.rowIDs = part.rowIDs?.intersection(rowIDs) ?? rowIDs
-        parts[table.lowercased()] = part.rowIDs == [] ? nil : part
+        parts[table.foldedSQLName] = part.rowIDs == [] ? nil : part
         return DatabaseRegion(parts: parts)
     }
 
@@ -98,7 +98,7 @@ public struct DatabaseRegion: Sendable {
 
     /// Returns the names of the region's columns in a table. Nil for all of them.
     func columnNames(of table: String) -> Set<String>? {
-        parts?[table.lowercased()]?.columns.map { Set($0.values) }
+        parts?[table.foldedSQLName]?.columns.map { Set($0.values) }
     }
 
     // MARK: - Changes
@@ -109,7 +109,7 @@ public struct DatabaseRegion: Sendable {
         guard let part = part(of: eventKind.tableName) else { return false }
         guard case .update(_, let changed) = eventKind, let columns = part.columns else { return true }
         // SQLite's name for the rowid if the statement does not use its column's name.
-        return changed.contains { columns[$0] != nil || columns[$0.lowercased()] != nil || $0 == "ROWID" }
+        return changed.contains { columns[$0] != nil || columns[$0.foldedSQLName] != nil || $0 == "ROWID" }
     }
 
     /// Returns true if the change of a row modifies the region, regardless of its columns: see
@@ -124,7 +124,7 @@ public struct DatabaseRegion: Sendable {
     private func part(of table: String) -> Part? {
         guard let parts else { return nil }
         if let part = parts[table] { return part }
-        return table.utf8.allSatisfy { !(0x41...0x5A).contains($0) && $0 < 0x80 } ? nil : parts[table.lowercased()]
+        return table.utf8.allSatisfy { !(0x41...0x5A).contains($0) && $0 < 0x80 } ? nil : parts[table.foldedSQLName]
     }
 }
 

@@ -149,7 +149,7 @@ public final class Row {
     @usableFromInline
     func search(for name: String) -> Int? {
         let expected = expectation
-        let isExpected = expected < count && names[expected] == name
+        let isExpected = expected < count && names[expected].hasBytes(of: name)
         guard let index = isExpected ? expected : columns.index(of: name) else { return nil }
         if columns.areUnique { expectation = index + 1 == count ? 0 : index + 1 }
         if isExpected, statement != nil { adopt(name, at: index) }

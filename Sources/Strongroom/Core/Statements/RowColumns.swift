@@ -14,6 +14,9 @@ final class RowColumns: @unchecked Sendable {
 
     private let positions: [String: Int]
 
+    /// True if a name has letters beyond ASCII, whose case SQLite distinguishes.
+    private let hasOtherLetters: Bool
+
     /// True if the columns are those of a statement, and false if the program made them.
     let areOfStatement: Bool
 
@@ -27,6 +30,7 @@ final class RowColumns: @unchecked Sendable {
         // From the right, so that the leftmost of equal names is kept.
         for (index, name) in names.enumerated().reversed() { positions[name.lowercased()] = index }
         self.positions = positions
+        hasOtherLetters = names.contains { $0.utf8.contains { $0 >= 0x80 } }
         self.areUnique = positions.count == names.count
     }
 
@@ -35,9 +39,15 @@ final class RowColumns: @unchecked Sendable {
         storage.deallocate()
     }
 
-    /// Returns the position of the leftmost column with a name, regardless of case.
+    /// Returns the position of the leftmost column with a name, regardless of case. A column whose name SQLite takes for
+    /// this one precedes others.
     @usableFromInline
     func index(of name: String) -> Int? {
-        positions[name] ?? positions[name.lowercased()]
+        if hasOtherLetters {
+            let folded = name.foldedSQLName
+            let same = names.firstIndex { $0.hasBytes(of: name) } ?? names.firstIndex { $0.foldedSQLName == folded }
+            if let same { return same }
+        }
+        return positions[name] ?? positions[name.lowercased()]
     }
 }

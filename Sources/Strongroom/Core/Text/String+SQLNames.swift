@@ -24,12 +24,31 @@ extension String {
         self = text
     }
 
-    /// The name as SQLite compares it: without regard to the case of ASCII letters.
-    var foldedSQLName: String {
-        guard utf8.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else { return self }
-        return String(
-            decoding: utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    /// The name as a key: equal for names that SQLite takes for one, by bytes and without regard to the case of ASCII
+    /// letters. Each byte that is not ASCII becomes a scalar for private use, because Swift takes strings for equal that
+    /// look alike.
+    package var foldedSQLName: String {
+        guard utf8.contains(where: { $0 >= 0x80 || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else {
+            return self
+        }
+        var folded = String.UnicodeScalarView()
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): folded.append(Unicode.Scalar(byte | 0x20))
+            case 0x80...: folded.append(Unicode.Scalar(Self.privateUse + UInt32(byte))!)
+            default: folded.append(Unicode.Scalar(byte))
+            }
+        }
+        return String(folded)
     }
+
+    /// The name to show for a ``foldedSQLName``.
+    var unfoldedSQLName: String {
+        guard utf8.contains(where: { $0 >= 0x80 }) else { return self }
+        return String(decoding: unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }, as: UTF8.self)
+    }
+
+    private static let privateUse: UInt32 = 0xE000
 
     /// The name of a collation in SQL, quoted unless it is a plain word.
     var sqlCollationName: String {

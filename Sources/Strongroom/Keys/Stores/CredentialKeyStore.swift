@@ -28,8 +28,7 @@ public struct CredentialKeyStore: KeyStore {
         do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
             throw .failed("\(folder) can't be read: \(error.localizedDescription)")
         }
-        return names.filter { $0.hasPrefix(name + "-") }
-            .compactMap { FormerKey(name: String($0.dropFirst(name.count + 1))) }
+        return names.compactMap { Substring($0).remainder(after: name + "-").flatMap { FormerKey(name: String($0)) } }
     }
 
     /// Returns the credential of a former key.

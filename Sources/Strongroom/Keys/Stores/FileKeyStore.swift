@@ -42,7 +42,7 @@ public struct FileKeyStore: KeyStore {
         } catch {
             throw .failed("the folder of \(path) can't be read: \(error.localizedDescription)")
         }
-        return names.filter { $0.hasPrefix(prefix) }.compactMap { FormerKey(name: String($0.dropFirst(prefix.count))) }
+        return names.compactMap { Substring($0).remainder(after: prefix).flatMap { FormerKey(name: String($0)) } }
     }
 
     /// Returns the key in the file of a former key.

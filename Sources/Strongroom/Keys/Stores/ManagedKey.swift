@@ -72,7 +72,7 @@ struct ManagedKey {
     /// - throws: `SQLITE_CANTOPEN` with the reason `foreignKeyStore` if the key is that of another database, which
     ///   exists.
     func claim() throws {
-        if try refuseOtherDatabase() != path { try? store.recordDatabasePath(path) }
+        if try refuseOtherDatabase()?.hasBytes(of: path) != true { try? store.recordDatabasePath(path) }
     }
 
     /// Throws if the key is that of another database, which exists. Returns the path that the store has recorded.
@@ -102,7 +102,7 @@ struct ManagedKey {
 
     /// Returns the recorded path if it is that of another database, which exists.
     private func existing(_ recorded: String?) -> String? {
-        recorded.flatMap { $0 != path && NamedFile.size($0) > 0 ? $0 : nil }
+        recorded.flatMap { !$0.hasBytes(of: path) && NamedFile.size($0) > 0 ? $0 : nil }
     }
 
     /// Stores a key, and verifies that the store returns it.
@@ -131,7 +131,9 @@ struct ManagedKey {
     /// Makes the next key the current one after a rotation that was killed. The former current key may be that of
     /// another database, unless the store has recorded this one: it becomes a former key.
     func settle(_ key: DatabaseKey) throws {
-        if let current = try load(.current), try !current.hasSameBytes(as: key), try recordedPath() != path {
+        if let current = try load(.current), try !current.hasSameBytes(as: key),
+            try recordedPath()?.hasBytes(of: path) != true
+        {
             try setAside(current)
         }
         try takeOver(key)

@@ -129,7 +129,7 @@ final class RecordStatements {
     }
 
     private func forget(unless columns: [String]) {
-        guard columns != self.columns else { return }
+        guard !columns.elementsEqual(self.columns, by: { $0.hasBytes(of: $1) }) else { return }
         self.columns = columns
         texts = []
         updatedColumns = nil
@@ -142,7 +142,7 @@ extension Database {
     func recordStatements(
         of type: any MutablePersistableRecord.Type, tableName: String
     ) throws -> RecordStatements {
-        try validateSchemaCache().derived(for: type, where: { $0.tableName == tableName }) {
+        try validateSchemaCache().derived(for: type, where: { $0.tableName.hasBytes(of: tableName) }) {
             RecordStatements(tableName: tableName, of: type)
         }
     }

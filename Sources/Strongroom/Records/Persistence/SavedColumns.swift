@@ -117,8 +117,9 @@ final class SavedColumns: @unchecked Sendable {
 
     /// Sets the value of any column.
     func set(_ value: DatabaseValue, for column: String) {
-        if count < known, names[count] == column {
-            adopt(column)
+        if count < known, names[count].hasBytes(of: column) {
+            // Compares the next record's name by its address. Strings at different addresses are compared by bytes.
+            names[count] = column
             values[count] = value
             count += 1
         } else if let index = index(of: column) {
@@ -127,12 +128,6 @@ final class SavedColumns: @unchecked Sendable {
             forgetUnusedNames()
             append(value, for: column)
         }
-    }
-
-    /// Compares the next record's name by its address. Strings at different addresses are compared byte by byte.
-    private func adopt(_ column: String) {
-        guard names[count].utf8.elementsEqual(column.utf8) else { return }
-        names[count] = column
     }
 
     /// Forgets the columns that were expected and not set.
@@ -170,7 +165,7 @@ final class SavedColumns: @unchecked Sendable {
     }
 
     func index(of column: String) -> Int? {
-        for index in 0..<count where names[index] == column { return index }
+        for index in 0..<count where names[index].hasBytes(of: column) { return index }
         let folded = column.foldedSQLName
         return (0..<count).first { names[$0].foldedSQLName == folded }
     }

@@ -4,6 +4,15 @@ import Testing
 
 @testable import Strongroom
 
+/// Refuses each commit.
+private final class RefusingObserver: TransactionObserver, Sendable {
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
+    func databaseDidChange(with event: DatabaseEvent) {}
+    func databaseWillCommit() throws { throw DatabaseError(message: "refused") }
+    func databaseDidCommit(_ db: Database) {}
+    func databaseDidRollback(_ db: Database) {}
+}
+
 /// Disks and file systems return zeros for blocks that they have lost.
 @Suite("A page of zeros")
 struct EmptyPageTests {
@@ -26,30 +35,44 @@ struct EmptyPageTests {
     @Test("that is in use is damaged, and a rotation names it")
     func used() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite"), configuration = Configuration.encrypted()
+        try makeHoles(in: path, configuration)
+        let holes = try emptyPages(of: path)
         var queue = try DatabaseQueue(path: path, configuration: configuration)
-        try queue.write { db in
-            try db.execute(sql: "CREATE TABLE t (a); CREATE TABLE gone (a)")
-            for _ in 0..<20 {
-                try db.execute(sql: "INSERT INTO t VALUES (randomblob(2000))")
-                try db.execute(sql: "INSERT INTO gone VALUES (randomblob(2000))")
-            }
-            try db.execute(sql: "DROP TABLE gone")
-        }
+        // The leaf of the last table.
+        let used = try queue.read { try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'u'")! }
         try queue.close()
-        let used = 12, free = 13
+        #expect(!holes.contains(used))
         try clear(used, of: path)
-        try clear(free, of: path)
         queue = try DatabaseQueue(path: path, configuration: configuration)
-        let freePages = try queue.read { try Int.fetchOne($0, sql: "PRAGMA freelist_count")! }
-        #expect(freePages > 5)
-        #expect(try queue.checkIntegrity().unauthenticPages?.contains(used) == true)
+        #expect(try queue.checkIntegrity().unauthenticPages == [used])
         let error = #expect(throws: DatabaseError.self) { try queue.rotateKey(to: .passphrase("new")) }
-        #expect(error?.resultCode == .SQLITE_CORRUPT && error?.damagedPage != nil, "\(error as Any)")
+        #expect(error?.resultCode == .SQLITE_CORRUPT && error?.damagedPage == used, "\(error as Any)")
         try? queue.close()
     }
 
+    @Test("that a checkpoint writes during a check is no damage")
+    func checkpoint() throws {
+        let fixture = try PoolFixture(walConfiguration())
+        try fixture.pool.write { db in
+            try db.execute(sql: "CREATE TABLE t (a)")
+            for _ in 0..<1200 { try db.execute(sql: "INSERT INTO t VALUES (randomblob(3000))") }
+        }
+        let other = try DatabaseQueue(path: fixture.path, configuration: walConfiguration())
+        try other.writeWithoutTransaction { _ = try $0.checkpoint(.full) }
+        var wasTruncated = false
+        let report = try DatabaseFile.reading(path: fixture.path, encryption: fixture.pool.read { $0.ownEncryption }) {
+            db in
+            try db.integrityReport { _ in
+                guard !wasTruncated else { return }
+                wasTruncated = true
+                _ = try other.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+            }
+        }
+        #expect(wasTruncated && report.isIntact, "\(report)")
+    }
+
     /// A database with unused pages that SQLite has never written.
-    private func makeHoles(in path: String, _ configuration: Configuration) throws {
+    fileprivate func makeHoles(in path: String, _ configuration: Configuration) throws {
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.inDatabase { db in
             try db.execute(sql: "PRAGMA secure_delete = OFF; CREATE TABLE k (a)")
@@ -67,13 +90,22 @@ struct EmptyPageTests {
 
     /// Work that reads each page.
     enum Work: CaseIterable {
-        case rotation, vacuum, erasure
+        case rotation, vacuum, erasure, backup
 
         func run(in queue: DatabaseQueue) throws {
             switch self {
             case .rotation: #expect(try queue.rotateKey(to: .passphrase("new")) == .complete)
             case .vacuum: try queue.vacuum()
             case .erasure: try queue.erase()
+            case .backup:
+                // Both have such pages.
+                let folder = try TemporaryFolder(), configuration = queue.configuration
+                try EmptyPageTests().makeHoles(in: folder.path("copy.sqlite"), configuration)
+                let copy = try DatabaseQueue(path: folder.path("copy.sqlite"), configuration: configuration)
+                try queue.backup(to: copy)
+                #expect(try copy.checkIntegrity().isIntact)
+                #expect(try copy.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM u") } == 1)
+                try queue.vacuum()
             }
         }
     }
@@ -82,10 +114,12 @@ struct EmptyPageTests {
     func unwritten(work: Work) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite"), configuration = Configuration.encrypted()
         try makeHoles(in: path, configuration)
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        let queue = try DatabaseQueue(path: path, configuration: configuration), observer = RefusingObserver()
+        queue.add(transactionObserver: observer, extent: .databaseLifetime)
         try queue.inDatabase { try $0.execute(sql: "PRAGMA secure_delete = FAST") }
         #expect(try queue.checkIntegrity().isIntact)
         try work.run(in: queue)
+        queue.remove(transactionObserver: observer)
         #expect(try queue.checkIntegrity().isIntact)
         let (rows, wipes) = try queue.inDatabase { db in
             let hasTable = try db.tableExists("u")
