@@ -38,6 +38,11 @@ struct DamagedLog {
         collect()
     }
 
+    /// True if frames are as SQLite wrote them, and none was written with the key: the log is that of another database.
+    var isForeign: Bool {
+        knownFrames.contains(where: \.isChained) && !knownFrames.contains(where: \.isAuthentic)
+    }
+
     func time(of frame: Int) -> Int { times[frame - 1] }
 
     /// Returns the offset of a frame's page.

@@ -74,6 +74,8 @@ final class DamagedPages {
     private(set) var expectedCount = 0
     /// The number of overflow pages that were read. In a sound database, each belongs to one row.
     var overflowReadCount = 0
+    /// True if the log belongs to another database, and was left out.
+    private(set) var hasForeignLog = false
     private var log = DamagedLog()
     private var journal = DamagedJournal()
     private var states: [UInt8] = []
@@ -83,6 +85,9 @@ final class DamagedPages {
         usable = pageSize - (format?.reserve ?? 0)
         if let file = files.journal { journal = DamagedJournal(file, format, pageSize: pageSize) }
         if let file = files.log, journal.pageCount == nil { log = DamagedLog(file, format, pageSize: pageSize) }
+        guard isAuthenticated, log.isForeign else { return }
+        hasForeignLog = true
+        log = DamagedLog()
     }
 
     /// True if pages carry an HMAC.

@@ -28,6 +28,7 @@ final class SalvageReader {
     func run() throws {
         report.isSchemaComplete = plan.isSchemaComplete
         report.isAuthenticated = pages.isAuthenticated
+        report.hasForeignLog = pages.hasForeignLog
         report.pageCount = pages.expectedCount
         // Saving rows changes SQLite's own table of sequences.
         for tree in plan.tables where !tree.schemaEntry.isInternal { try read(tree) }

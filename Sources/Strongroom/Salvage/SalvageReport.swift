@@ -97,12 +97,15 @@ public struct SalvageReport: Sendable, Equatable {
     /// A Boolean value that indicates whether each page has an HMAC, which proves that it was written with the key.
     /// False for unencrypted files and for the format of SQLCipher 1: there, changed bytes can look like rows.
     public var isAuthenticated = true
+    /// A Boolean value that indicates whether the write-ahead log beside the file was written with another key. It was
+    /// left out: commits that the database's own log had are missing.
+    public var hasForeignLog = false
     /// The number of pages that the database had, as far as it is known.
     public var pageCount = 0
 
     /// A Boolean value that indicates whether nothing is missing.
     public var isComplete: Bool {
-        isSchemaComplete && lostRowCount == 0 && tables.allSatisfy(\.isComplete)
+        isSchemaComplete && !hasForeignLog && lostRowCount == 0 && tables.allSatisfy(\.isComplete)
             && problems.allSatisfy { $0.kind == .rebuilt }
     }
 

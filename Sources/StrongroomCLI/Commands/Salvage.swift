@@ -85,6 +85,9 @@ extension SalvageReport {
         if !isAuthenticated {
             lines.append("pages have no proof of what was written: changed bytes can look like rows")
         }
+        if hasForeignLog {
+            lines.append("the log beside it is that of another database, or of another key, and was left out")
+        }
         lines += tables.map { "\($0.name): \($0.words)" }
         if let lostAndFound {
             lines.append("\(lostAndFound): \(counted(lostRowCount, "row")) whose table is not proved")
@@ -102,7 +105,8 @@ extension SalvageReport {
     fileprivate var members: [(String, JSON)] {
         [
             ("complete", .bool(isComplete)), ("authenticated", .bool(isAuthenticated)),
-            ("schema_complete", .bool(isSchemaComplete)), ("tables", .list(tables.map(\.json))),
+            ("foreign_log", .bool(hasForeignLog)), ("schema_complete", .bool(isSchemaComplete)),
+            ("tables", .list(tables.map(\.json))),
             ("lost_and_found", .optional(lostAndFound)), ("lost_rows", .count(lostRowCount)),
             ("pages", .count(pageCount)), ("damaged_pages", .list(damagedPages.map(\.json))),
             ("damaged_page_count", .count(damagedPageCount)),

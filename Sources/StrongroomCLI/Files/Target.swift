@@ -112,11 +112,17 @@ extension Target {
     ) throws -> T {
         try attributing(to: name, opening: secret) {
             let queue = try self.queue(secret?.key) { $0.allowsUnsafeTransactions = true }
-            let result = try Interruption.deferred(unless: interruption) { interruption in
-                try watchesItself ? body(queue) : interruption.interrupting(queue) { try body(queue) }
+            do {
+                let result = try Interruption.deferred(unless: interruption) { interruption in
+                    try watchesItself ? body(queue) : interruption.interrupting(queue) { try body(queue) }
+                }
+                try queue.close()
+                return result
+            } catch {
+                // After a write that met a full disk, SQLite rolls the journal back with the next read.
+                _ = try? queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
+                throw error
             }
-            try queue.close()
-            return result
         }
     }
 

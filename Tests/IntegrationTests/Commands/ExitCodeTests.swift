@@ -156,6 +156,20 @@ struct FullDiskTests {
         #expect(outcome.errors.contains("Make room"))
     }
 
+    @Test("A write that does not fit ends with 14, and is undone when the command ends", arguments: ["query", "shell"])
+    func write(_ command: String) async throws {
+        // A small cache, so that pages are written before the disk is full.
+        let outcome = try await run(
+            """
+            cp '\(database)' a.db; size=$(stat -c %s a.db)
+            echo 'PRAGMA cache_size = 10; INSERT INTO bulk SELECT zeroblob(1200000);' \
+                | $strongroom \(command) a.db --write --raw-key-file '\(secret)'; echo "status: $?"; ls -A
+            test $size = $(stat -c %s a.db) && echo same size
+            $strongroom check a.db --quiet --raw-key-file '\(secret)'; echo "check: $?"
+            """)
+        #expect(outcome.output == "status: 14\na.db\nsame size\ncheck: 0\n", "\(outcome.errors)")
+    }
+
     @Test(
         "An error while rows are written is not ignored",
         .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))

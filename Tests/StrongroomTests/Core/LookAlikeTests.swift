@@ -174,7 +174,7 @@ struct LookAlikeTests {
 
     @Test("with a combining mark behind file: are files")
     func files() throws {
-        let folder = try TemporaryFolder(), name = "file:\u{301}x?mode=memory"
+        let folder = try TemporaryFolder(), name = "file:\u{301}x?mode=rw"
         try inFolder(folder.path) {
             let queue = try DatabaseQueue(path: name, configuration: .encrypted())
             try queue.write { try $0.execute(sql: "CREATE TABLE t(a)") }

@@ -20,8 +20,8 @@ extension Database {
     ///
     /// Either both databases are encrypted, each with its key, or neither is. If their pages differ in size or in the
     /// reserve for an HMAC, or SQLite has never written some of them, the rows are first written into a temporary
-    /// database with a random key, whose pages are then copied. A new destination gets at most the mode of the source. At the end, a new connection opens the
-    /// destination from its files alone, with the key that `destDb` has derived.
+    /// database with a random key, whose pages are then copied. A new destination gets at most the mode of the source.
+    /// At the end, a new connection opens the destination from its files alone, with the key that `destDb` has derived.
     ///
     /// An interruption, a cancellation or a suspension of either database ends the backup between two pages.
     ///

@@ -1,8 +1,8 @@
 extension Database {
     /// True if SQLite has skipped unused pages as it extended the file.
     ///
-    /// SQLCipher can't decrypt zeros, which have no HMAC. It fails where SQLite reads each page: in a change of the key,
-    /// in `VACUUM` and in a backup. Pages are skipped with a rollback journal and `PRAGMA secure_delete = OFF`.
+    /// SQLCipher can't decrypt zeros, which have no HMAC. It fails where SQLite reads each page: in a change of the
+    /// key, in `VACUUM` and in a backup. Pages are skipped with a rollback journal and `PRAGMA secure_delete = OFF`.
     var hasUnwrittenPages: Bool {
         get throws {
             guard cipher.derived?.settings.hmacAlgorithm != nil, !isInsideTransaction,

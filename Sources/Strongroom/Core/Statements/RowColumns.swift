@@ -39,8 +39,8 @@ final class RowColumns: @unchecked Sendable {
         storage.deallocate()
     }
 
-    /// Returns the position of the leftmost column with a name, regardless of case. A column whose name SQLite takes for
-    /// this one precedes others.
+    /// Returns the position of the leftmost column with a name, regardless of case. A column whose name SQLite takes
+    /// for this one precedes others.
     @usableFromInline
     func index(of name: String) -> Int? {
         if hasOtherLetters {

@@ -25,8 +25,8 @@ extension String {
     }
 
     /// The name as a key: equal for names that SQLite takes for one, by bytes and without regard to the case of ASCII
-    /// letters. Each byte that is not ASCII becomes a scalar for private use, because Swift takes strings for equal that
-    /// look alike.
+    /// letters. Each byte that is not ASCII becomes a scalar for private use, because Swift takes strings for equal
+    /// that look alike.
     package var foldedSQLName: String {
         guard utf8.contains(where: { $0 >= 0x80 || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else {
             return self

@@ -115,7 +115,8 @@ struct EmptyPageTests {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite"), configuration = Configuration.encrypted()
         try makeHoles(in: path, configuration)
         let queue = try DatabaseQueue(path: path, configuration: configuration), observer = RefusingObserver()
-        queue.add(transactionObserver: observer, extent: .databaseLifetime)
+        // An erasure also resets two numbers of the header.
+        if work != .erasure { queue.add(transactionObserver: observer, extent: .databaseLifetime) }
         try queue.inDatabase { try $0.execute(sql: "PRAGMA secure_delete = FAST") }
         #expect(try queue.checkIntegrity().isIntact)
         try work.run(in: queue)

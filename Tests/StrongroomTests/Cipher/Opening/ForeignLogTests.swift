@@ -72,6 +72,43 @@ struct ForeignLogTests {
         try again.close()
     }
 
+    @Test(
+        "is reported as such although the other database has the same key, and another salt", arguments: [true, false],
+        [true, false])
+    func sameKey(isPassphrase: Bool, onlyRows: Bool) throws {
+        var own = try configuration(1)
+        if isPassphrase {
+            own.encryption = Encryption(key: .passphrase("same"), settings: CipherSettings(kdfIterations: 1000))
+        }
+        let queue = try DatabaseQueue(path: path, configuration: own)
+        try queue.write { try $0.execute(sql: "CREATE TABLE own(a); INSERT INTO own VALUES (1)") }
+        try queue.close()
+        try make(folder.path("other"), own, onlyRows: onlyRows)
+        try FileManager.default.moveItem(atPath: folder.path("other-wal"), toPath: path + "-wal")
+        let before = try folder.contents(".")
+        var readonly = own
+        readonly.readonly = true
+        let openings: [() throws -> Void] = [
+            { _ = try DatabaseQueue(path: path, configuration: own) },
+            { _ = try DatabasePool(path: path, configuration: own) },
+            { _ = try DatabaseQueue(path: path, configuration: readonly) },
+            { _ = try DatabaseFile.check(path: path, encryption: own.encryption!) { _ in } },
+        ]
+        for opening in openings {
+            let error = #expect(throws: DatabaseError.self) { try opening() }
+            #expect(error?.reason == .foreignLog, "\(error as Any)")
+            for ending in ["", "-wal"] {
+                #expect(FileManager.default.contents(atPath: path + ending) == before["db" + ending])
+            }
+        }
+        #expect(!FileManager.default.fileExists(atPath: path + "-salt-next"))
+        // What is left of the database is all of it, and the report names the log.
+        let report = try DatabaseFile.salvage(
+            path: path, to: folder.path("saved"), encryption: own.encryption!)
+        #expect(report.hasForeignLog && !report.isComplete)
+        #expect(report.tables.map(\.name) == ["own"] && report.tables[0].saved == 1 && report.damagedPages.isEmpty)
+    }
+
     @Test("is not the database's own log, whatever of it was cut off", arguments: [true, false])
     func own(onlyRows: Bool) throws {
         let own = try configuration(1)
