@@ -7,8 +7,8 @@ enum ChildProcess {
     /// the first argument has no slash, the program is looked up in `PATH`.
     ///
     /// - returns: zero or an errno: `ETIMEDOUT` if the program did not end in time and was killed, `EMSGSIZE` for more
-    ///   input than fits in a pipe, `EINVAL` for an empty `output`; the number of bytes that it wrote, of which `output`
-    ///   has none if they exceed it; the status of `waitpid`.
+    ///   input than fits in a pipe, `EINVAL` for an empty `output`; the number of bytes that it wrote, of which
+    ///   `output` has none if they exceed it; the status of `waitpid`.
     static func run(
         _ arguments: [String], input: UnsafeRawBufferPointer, output: UnsafeMutableRawBufferPointer, milliseconds: CInt
     ) -> (error: CInt, count: Int, status: CInt) {
