@@ -90,7 +90,8 @@ final class WaitingPlace: @unchecked Sendable {
     deinit { place.deallocate() }
 
     /// Looks for work for a moment, if work came soon the last time: to wake a thread takes ten times as long as a
-    /// small read. Returns false if the thread is to sleep until it is signalled, and to call ``wake(looksAgain:)`` then.
+    /// small read. Returns false if the thread is to sleep until it is signalled, and to call ``wake(looksAgain:)``
+    /// then.
     func look() -> Bool { strongroom_wait_look(place) }
 
     /// - parameter looksAgain: false if the next ``look()`` is to return immediately.

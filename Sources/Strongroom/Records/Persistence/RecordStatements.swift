@@ -129,7 +129,7 @@ final class RecordStatements {
     }
 
     private func forget(unless columns: [String]) {
-        guard !columns.elementsEqual(self.columns, by: { $0.hasBytes(of: $1) }) else { return }
+        guard !columns.elementsEqual(self.columns, by: { $0.isSame(as: $1) || $0.hasBytes(of: $1) }) else { return }
         self.columns = columns
         texts = []
         updatedColumns = nil
