@@ -64,7 +64,7 @@ struct Place: Sendable, Hashable {
 
 /// The identity of a file, whatever its name.
 struct FileIdentity: Hashable, Sendable {
-    private let device: UInt64
+    let device: UInt64
     private let number: UInt64
     let linkCount: Int
     let isRegular: Bool

@@ -43,6 +43,19 @@ struct RotationRun {
             }
             return checked
         }
+        requireRoomForJobs()
+    }
+
+    /// Fails the databases on a file system that has too little space for the rotations that run at the same time.
+    private mutating func requireRoomForJobs() {
+        let growing = steps.indices.filter { steps[$0].plan != nil && !steps[$0].target!.inspection.hasSlotFile }
+        for group in Dictionary(grouping: growing, by: { steps[$0].plan!.room.device }).values {
+            let rooms = group.map { steps[$0].plan!.room }
+            for index in group {
+                guard let failure = Room.failure(rooms, jobs: jobs, of: steps[index].file) else { break }
+                steps[index].state = .failed(failure)
+            }
+        }
     }
 
     /// Rotates the checked databases, and tries the new key on those that the old key does not open.

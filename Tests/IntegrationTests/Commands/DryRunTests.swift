@@ -121,4 +121,35 @@ struct DryRunTests {
         #expect(outcome.status == 130)
         #expect(outcome.errors.contains("0 failed, 3 interrupted or not begun"), "\(outcome.errors)")
     }
+
+    @Test(
+        "strongroom rotate and --dry-run end with 14 when the jobs together need more room than there is",
+        .enabled(if: SmallDisk.isAvailable), arguments: [("4", Int32(14)), ("1", 0)])
+    func roomForJobs(_ jobs: String, _ status: Int32) async throws {
+        let names = ["a.db", "b.db", "c.db", "d.db"], disk = scratch.path("disk")
+        for name in names {
+            let path = try await scratch.encryptedDatabase(name, rawKey: "old")
+            try await StockShell(path: path, rawKey: "old").run(
+                "CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(2200000));")
+        }
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: false)
+        let rotate =
+            "'\(try Program(built: "strongroom").executable.path)' rotate --jobs \(jobs) "
+            + (names + keys).map { "'\($0)'" }.joined(separator: " ")
+        let outcome = try await SmallDisk.run(
+            size: "12m", on: disk,
+            """
+            cp '\(scratch.path)'/*.db '\(disk)' && cd '\(disk)' || exit; \
+            \(rotate) --dry-run --json; echo $?; cat *.db | cksum; \
+            \(rotate) --json; echo $?; cat *.db | cksum
+            """)
+        let lines = outcome.output.split(separator: "\n").map(String.init)
+        try #require(lines.count == 6, "\(outcome.output)\(outcome.errors)")
+        #expect([lines[1], lines[4]] == ["\(status)", "\(status)"], "\(outcome.errors)")
+        #expect((lines[2] == lines[5]) == (status == 14))
+        guard status == 14 else { return }
+        for line in [lines[0], lines[3]] {
+            #expect(line.contains("4 rotations at the same time need 9.") && line.contains("\"failed\":4"), "\(line)")
+        }
+    }
 }
