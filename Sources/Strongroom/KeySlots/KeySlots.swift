@@ -125,7 +125,7 @@ public final class KeySlots: Sendable {
     }
 
     /// Replaces the secret of a slot in one step: the former secret opens the database until the new one does. The new
-    /// secret is not tried on the other slots.
+    /// secret is first tried on each slot, as ``add(_:_:)`` does.
     ///
     /// - parameters:
     ///   - name: the identifier of the slot, or its label if no other slot has it.
@@ -133,25 +133,36 @@ public final class KeySlots: Sendable {
     ///   - kind: the kind of the secret. Default: that of the former one, or a passphrase after a recovery code.
     ///   - derivation: the derivation. Default: the former one, or the standard one after a recovery code.
     /// - throws: `SQLITE_MISUSE` with the reason `missingKeySlot` for a name without a slot; the errors of
-    ///   ``add(_:_:)`` for the secret, the kind and the derivation.
+    ///   ``add(_:_:)`` for the secret, the kind and the derivation, with `existingKeySlot` for a secret that another
+    ///   slot has.
     @discardableResult
     public func change(
         _ name: String, to key: DatabaseKey, kind: KeySlot.Kind? = nil, derivation: KeyDerivation? = nil
     ) throws -> KeySlot {
         try key.withSlotSecret { secret in
-            let file = try change { draft in
-                try draft.changing(
-                    name,
-                    to: { slot in
-                        let own = slot.kind == .recoveryCode ? NewKeySlot(label: slot.label) : NewKeySlot(of: slot)
-                        let new = NewKeySlot(
-                            label: slot.label, kind: kind ?? own.kind, derivation: derivation ?? own.derivation)
-                        try new.validateForGivenSecret()
-                        return new
-                    }, secret)
+            let before = try present(), id = before.slots[try before.index(of: name)].id
+            let renewed = { (slot: KeySlot) in
+                let own = slot.kind == .recoveryCode ? NewKeySlot(label: slot.label) : NewKeySlot(of: slot)
+                let new = NewKeySlot(
+                    label: slot.label, kind: kind ?? own.kind, derivation: derivation ?? own.derivation)
+                try new.validateForGivenSecret()
+                return new
             }
-            return file.slots[try file.index(of: name)]
+            _ = try renewed(before.slots[before.index(of: id)])
+            try requireFree(secret, for: id, in: before)
+            let file = try change { try $0.changing(id, to: renewed, secret) }
+            return file.slots[try file.index(of: id)]
         }
+    }
+
+    /// Throws the error of ``change(_:to:kind:derivation:)`` for a secret that another slot has.
+    package func requireFree(_ key: DatabaseKey, for id: String) throws {
+        try key.withSlotSecret { try requireFree($0, for: id, in: present()) }
+    }
+
+    private func requireFree(_ secret: SecretBytes, for id: String, in file: SlotFile) throws {
+        let other = try file.slot(openedBy: secret, preferred: id, KeySlotDeriver())
+        if let other, other.id != id { throw DatabaseError.existing(other) }
     }
 
     /// Removes a slot. Its secret still opens older copies of the slot file, and with them the database, until the data

@@ -74,9 +74,13 @@ struct SlotFile: Hashable {
     }
 
     /// Returns the slot that a secret opens. Nil if none does, of those that can be tried.
-    func slot(openedBy secret: SecretBytes, _ deriver: KeySlotDeriver) throws -> KeySlot? {
+    ///
+    /// - parameter preferred: the identifier of the slot to try first.
+    func slot(
+        openedBy secret: SecretBytes, preferred: String? = nil, _ deriver: KeySlotDeriver
+    ) throws -> KeySlot? {
         do {
-            return try unlock(secret, preferred: nil, deriver).slot
+            return try unlock(secret, preferred: preferred, deriver).slot
         } catch let error as DatabaseError
             where [.wrongKey, .mistypedRecoveryCode, .unsupportedDerivation].contains(error.reason)
         {
@@ -165,9 +169,10 @@ struct SlotFile: Hashable {
         let named = entries.indices.filter { entries[$0].slot.id == name }
         let labelled = named.isEmpty ? entries.indices.filter { entries[$0].slot.label == name } : named
         guard labelled.count == 1 else {
+            let offered = (labelled.isEmpty ? Array(entries.indices) : labelled).map { entries[$0].slot.id }
             throw DatabaseError(
                 refusing: "\(labelled.isEmpty ? "no key slot has" : "several key slots have") the label \(name)",
-                advice: "name one of \(slots.map(\.id).joined(separator: ", "))", reason: .missingKeySlot)
+                advice: "name one of \(offered.joined(separator: ", "))", reason: .missingKeySlot)
         }
         return labelled[0]
     }

@@ -77,9 +77,18 @@ struct RotationRun {
         }
     }
 
-    /// Tries the new key on databases that the old key does not open, and changes nothing.
+    /// Tries the new key on databases that the old key does not open, and on the other slots of those with key slots.
+    /// Changes nothing.
     mutating func predict(_ keys: RotationKeys, waits: Bool, _ interruption: Interruption) {
-        steps = concurrently(steps, jobs: jobs) { Self.finished($0, keys, isDry: true, waits: waits, interruption) }
+        steps = concurrently(steps, jobs: jobs) { step in
+            guard let plan = step.plan, step.target!.inspection.hasSlotFile else {
+                return Self.finished(step, keys, isDry: true, waits: waits, interruption)
+            }
+            return step.continued(unless: interruption) {
+                try $0.requireFreeSecret(keys)
+                return .checked(plan)
+            }
+        }
     }
 
     private static func finished(

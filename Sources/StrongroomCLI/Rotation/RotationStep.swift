@@ -217,12 +217,26 @@ extension Target {
 
     private func changeSlot(of queue: DatabaseQueue, _ keys: RotationKeys) throws {
         let slots = try queue.keySlots()
+        try slots.change(openedSlot(of: slots).id, to: keys.new!)
+    }
+
+    /// Throws what the change of the slot would throw if another slot has the new secret.
+    func requireFreeSecret(_ keys: RotationKeys) throws {
+        try attributing(to: name) {
+            try DatabaseFile.reading(path: place.path, encryption: encryption(keys.old)) { db in
+                let slots = try db.keySlots()
+                try slots.requireFree(keys.new!, for: openedSlot(of: slots).id)
+            }
+        }
+    }
+
+    private func openedSlot(of slots: KeySlots) throws -> KeySlot {
         guard let slot = slots.opened else {
             throw Failure(
                 .other, file: name, "the data key was given, which is in no slot; nothing was changed",
                 remedy: "Give the passphrase of a slot, or renew the data key with --data-key")
         }
-        try slots.change(slot.id, to: keys.new!)
+        return slot
     }
 
     /// Finishes an earlier run on a database that the old key does not open. Does nothing if that run has completed.

@@ -50,6 +50,9 @@ struct KeySlotTruthTests {
         #expect(try slots.slots.count == 2)
         try slots.add(.passphrase("second"), other)
         #expect(try slots.slots.count == 3)
+        #expect(reason { try slots.change("other", to: .passphrase("first")) } == .existingKeySlot)
+        #expect(reason { try slots.change("other", to: code.key) } == .existingKeySlot)
+        try slots.change("other", to: .passphrase("second"))
     }
 
     @Test("A raw key makes no database with slots, in either form")
