@@ -1,3 +1,4 @@
+import Foundation
 import Strongroom
 
 /// A database as the SQL that recreates it, as SQLite's shell prints it.
@@ -50,18 +51,30 @@ struct SQLDump {
 
     private func writeRows(of table: String, to write: (String) throws -> Void) throws {
         let columns = try db.storedColumns(of: table).map(\.quotedDatabaseIdentifier)
-        // SQLite's quote() knows how many digits a number needs, and ends a text at a NUL.
-        let values = columns.map { "CASE typeof(\($0)) WHEN 'text' THEN 't' || \($0) ELSE quote(\($0)) END" }
+        // The texts of another encoding are converted, and are UTF-8 then.
+        let isUTF8 = try String.fetchOne(db, sql: "PRAGMA encoding") == "UTF-8"
+        let values = columns.map { isUTF8 ? "CAST(\(Self.value($0)) AS BLOB)" : Self.value($0) }
         let head = "INSERT INTO \(table.quotedDatabaseIdentifier) (\(columns.joined(separator: ", "))) VALUES ("
         let listing = "SELECT \(values.joined(separator: ", ")) FROM \(table.quotedDatabaseIdentifier)"
         let rows = try Row.fetchCursor(db, sql: listing)
         while let row = try rows.next() {
             let literals = columns.indices.map { index -> String in
-                let text: String = row[index]
-                return text.utf8.first == UInt8(ascii: "t") ? literal(text.utf8.dropFirst()) : text
+                let value = isUTF8 ? row[index] as Data : Data((row[index] as String).utf8)
+                let isText = value.first == UInt8(ascii: "t")
+                return isText ? literal(bytes: value.dropFirst()) : String(decoding: value, as: UTF8.self)
             }
             try write(head + literals.joined(separator: ",") + ");")
         }
+    }
+
+    /// Returns the expression for the literal of a column's value. A text has a t before it instead, because SQLite's
+    /// quote() ends it at a NUL. The digits that quote() gives the largest numbers are read as infinity.
+    private static func value(_ column: String) -> String {
+        """
+        CASE typeof(\(column)) WHEN 'text' THEN 't' || \(column) \
+        WHEN 'real' THEN CASE WHEN CAST(quote(\(column)) AS REAL) IS \(column) THEN quote(\(column)) \
+        ELSE printf('%!.17g', \(column)) END ELSE quote(\(column)) END
+        """
     }
 
     private func writeSequences(_ table: String?, to write: (String) throws -> Void) throws {
@@ -74,12 +87,15 @@ struct SQLDump {
         }
     }
 
-    private func literal(_ text: String) -> String { literal(text.utf8[...]) }
+    private func literal(_ text: String) -> String { literal(bytes: Data(text.utf8)) }
 
-    /// Returns the text as a literal of SQL, which can't contain NUL.
-    private func literal(_ text: Substring.UTF8View) -> String {
+    /// Returns the text as a literal of SQL, which can't contain NUL, and which is UTF-8.
+    private func literal(bytes text: Data) -> String {
         text.split(separator: 0, omittingEmptySubsequences: false).map { part in
-            "'" + String(decoding: part, as: UTF8.self).replacing(ascii: "'", with: "''") + "'"
+            guard let valid = String(validatingUTF8Bytes: part) else {
+                return "CAST(X'\(part.map { String(format: "%02X", $0) }.joined())' AS TEXT)"
+            }
+            return "'" + valid.replacing(ascii: "'", with: "''") + "'"
         }.joined(separator: "||char(0)||")
     }
 }
