@@ -19,10 +19,11 @@ extension ShellSession {
         .schema [TABLE]      the statements that made the tables
         .tables [PATTERN]    the names of tables and views, those like 'pattern%'
         .timer on|off        the time that each statement takes
+        A name with spaces stands in single or double quotation marks: .read 'my file.sql'
         """
 
     mutating func run(dot line: String, _ db: Database) throws {
-        let words = line.split(separator: " ").map(String.init), rest = words.dropFirst().map { $0 }
+        let words = try Self.words(of: line), rest = Array(words.dropFirst())
         switch (words[0], rest.count) {
         case (".quit", 0), (".exit", 0): isOver = true
         case (".help", 0): try Console.output(Self.help)
@@ -40,6 +41,33 @@ extension ShellSession {
         case (".import", 4) where rest[0] == "--skip" && Int(rest[1]).map { $0 >= 0 } == true:
             try importRows(rest[2], rest[3], skipping: Int(rest[1])!, db)
         default: throw Failure(.usage, "\(line) is not understood", remedy: ".help lists what there is")
+        }
+    }
+
+    /// Returns the words of a line, which are separated by spaces. A word that begins with a quotation mark ends at the
+    /// next one, as in SQLite's shell. In double quotation marks, a backslash stands before one that is in the word.
+    private static func words(of line: String) throws -> [String] {
+        var rest = line.unicodeScalars[...], words: [String] = []
+        let isSpace = { (scalar: Unicode.Scalar) in scalar == " " || scalar == "\t" }
+        while true {
+            rest = rest.drop(while: isSpace)
+            guard let first = rest.first else { return words }
+            guard first == "'" || first == "\"" else {
+                let word = rest.prefix { !isSpace($0) }
+                words.append(String(word))
+                rest = rest.dropFirst(word.count)
+                continue
+            }
+            var word = String.UnicodeScalarView()
+            rest.removeFirst()
+            while let scalar = rest.popFirst(), scalar != first {
+                let isEscape = scalar == "\\" && first == "\"" && (rest.first == "\"" || rest.first == "\\")
+                word.append(isEscape ? rest.removeFirst() : scalar)
+            }
+            guard line.unicodeScalars[..<rest.startIndex].last == first else {
+                throw Failure(.usage, "\(line) has a quotation mark that is not closed", remedy: "Close it")
+            }
+            words.append(String(word))
         }
     }
 

@@ -147,4 +147,46 @@ struct ShellInputTests {
         let checked = try await strongroom(["check", salted, "--salt-file", saltFile] + key)
         #expect(checked.status == 0, "\(checked.errors)")
     }
+
+    @Test("A dump has the bytes of texts that are not UTF-8, and large numbers", arguments: ["UTF-8", "UTF-16le"])
+    func oddBytes(_ encoding: String) async throws {
+        let path = scratch.path("odd.db"), isUTF8 = encoding == "UTF-8"
+        try await StockShell(path: path, rawKey: "right").run(
+            """
+            PRAGMA encoding = '\(encoding)'; CREATE TABLE odd (c); INSERT INTO odd VALUES
+            \(isUTF8 ? "(CAST(x'ff80' AS TEXT)), (CAST(x'610027ff' AS TEXT))," : "('tä' || char(0) || 'ü'),")
+            (1.7976931348623157e308), (-1.7976931348623157e308), (9e999), (4.9e-324), (0.1), ('t'), (x'ff00'), (NULL);
+            """)
+        let outcome = try await strongroom(["shell", path] + key, input: ".dump\n")
+        #expect(outcome.output.contains("CAST(X'FF80' AS TEXT)") == isUTF8, "\(outcome.output)")
+        try scratch.write(Data(outcome.output.utf8), to: "dump.sql")
+        let copy = StockShell(path: scratch.path("copy.db"))
+        try await copy.run("PRAGMA encoding = '\(encoding)';\n.read '\(scratch.path("dump.sql"))'")
+        let question =
+            "SELECT group_concat(typeof(c) || hex(c) || coalesce(c = 1.7976931348623157e308, '')) FROM odd;"
+        #expect(try await copy.run(question) == StockShell(path: path, rawKey: "right").run(question))
+    }
+
+    // MARK: - Names with spaces
+
+    @Test("Names with spaces stand in quotation marks, as in SQLite's shell")
+    func quotedNames() async throws {
+        try scratch.write(Data("a\n1\n".utf8), to: "a b.csv")
+        try scratch.write(Data("SELECT count(*) AS n FROM \"my table\";\n".utf8), to: "my file.sql")
+        let outcome = try await shell(
+            """
+            .import '\(scratch.path("a b.csv"))' "my table"
+            .mode csv
+            .read \t'\(scratch.path("my file.sql"))'
+            .schema "my table"
+            .backup '\(scratch.path("my copy.db"))'
+            .dump "no \\"such\\" table"
+            """ + "\n", "--write")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output.hasPrefix("1 row imported\nn\n1\nCREATE TABLE \"my table\""), "\(outcome.output)")
+        #expect(try scratch.names().contains("my copy.db"))
+        let open = try await shell(".read 'my file.sql\n")
+        #expect(open.status != 0 && open.errors.contains("a quotation mark that is not closed"), "\(open.errors)")
+        #expect(try await shell(".help\n").output.contains("quotation marks"))
+    }
 }
