@@ -136,7 +136,7 @@ struct Backup: Reporting {
             checks = try check(try backups.backups(of: made.source), in: backups, keys)
         }
         let forgotten = try keep.map { try forget($0, of: made, in: backups) }
-        try report(made, checks, forgotten)
+        try report(made, checks, forgotten, unreadable: verify ? backups.damagedNames() : [])
     }
 
     private func check(
@@ -151,11 +151,13 @@ struct Backup: Reporting {
         try attributing(to: destination) { try backups.forget(keeping: rule, of: made.source, sparing: made) }
     }
 
+    /// - parameter unreadable: the names of copies whose record is missing or damaged.
     private func report(
-        _ made: DatabaseBackup, _ checks: [(DatabaseBackup, BackupCheck)], _ forgotten: DatabaseBackups.Forgotten?
+        _ made: DatabaseBackup, _ checks: [(DatabaseBackup, BackupCheck)], _ forgotten: DatabaseBackups.Forgotten?,
+        unreadable: [String]
     ) throws {
         let damaged = checks.filter { $0.1.outcome == .damaged }, unopened = checks.filter { $0.1.key == .unrecognized }
-        let status: Status = damaged.isEmpty ? .done : .damaged
+        let status: Status = damaged.isEmpty && unreadable.isEmpty ? .done : .damaged
         let future = (forgotten?.kept ?? []).filter(\.isDatedInFuture)
         var members: [(String, JSON)] = [
             ("source", .text(file)), ("folder", .text(destination)), ("date", .text(made.date.formatted(.iso8601))),
@@ -164,6 +166,7 @@ struct Backup: Reporting {
             members += [
                 ("checked", .count(checks.count)), ("damaged", .list(damaged.map { .text($0.0.path) })),
                 ("unopened", .list(unopened.map { .text($0.0.path) })),
+                ("unreadable", .list(unreadable.map(JSON.text))),
             ]
         }
         if let forgotten {
@@ -179,6 +182,10 @@ struct Backup: Reporting {
         if !unopened.isEmpty {
             let copies = counted(unopened.count, "copy", "copies")
             Console.warning("\(destination): no given key opens \(copies); former keys: --former-passphrase-file")
+        }
+        for name in unreadable {
+            let folder = DatabaseBackups(folder: destination).folder
+            Console.warning("\(folder)/\(name): its record is missing or damaged")
         }
         future.reportFuture()
         guard status == .done else { throw ReportedError(status: status) }

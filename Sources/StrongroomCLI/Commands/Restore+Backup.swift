@@ -74,6 +74,9 @@ extension Restore {
                 .damaged, file: destination, "no copy in it is good; nothing was changed",
                 remedy: "Look at them with strongroom backups")
         }
+        for copy in copies.prefix(while: { $0.folder != newest.folder }) where !copy.isGood {
+            Console.warning("\(copy.folder): it is \(copy.isComplete ? "damaged" : "incomplete"), so it is left out")
+        }
         good.filter(\.isDatedInFuture).reportFuture()
         return newest
     }

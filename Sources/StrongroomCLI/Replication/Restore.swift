@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Strongroom
 import StrongroomReplica
 
@@ -84,9 +85,15 @@ struct Restore: Reporting {
     private func restore() throws {
         try requireFittingOptions()
         let out = try Place(file)
+        guard FileIdentity(out.folder + "/.") != nil || ![ENOENT, ENOTDIR].contains(errno) else {
+            throw Failure(
+                .absent, file: file, "its folder does not exist; nothing was changed",
+                remedy: "Make the folder, or check the path")
+        }
         if follow { return try Self.follow(destination, out, options.reading, output) }
         try backup.requireConsent(to: out)
         try out.requireUnused()
+        WorkFolder.removeLeftOvers(in: out.folder)
         guard isReplica else { return try restoreBackup(to: out) }
         var point: ReplicaPoint?
         let former = try attributing(to: file) {

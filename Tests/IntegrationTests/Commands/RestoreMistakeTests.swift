@@ -119,4 +119,33 @@ struct RestoreMistakeTests {
         #expect(salvaged.status == 1)
         #expect(salvaged.errors.hasPrefix("strongroom: \(scratch.path): it is not a file"), "\(salvaged.errors)")
     }
+
+    @Test("name the newer copies that are passed over, because they are not good")
+    func passedOver() async throws {
+        let copies = try await makeCopies(), out = scratch.path("out.db")
+        #expect(truncate(copies.newer + "/notes.db", 4096) == 0)
+        let restored = try await strongroom(["restore", folder, out] + key)
+        #expect(restored.status == 0 && restored.errors.contains("restored from \(copies.older)"), "\(restored.errors)")
+        #expect(restored.errors.contains("\(copies.newer): it is incomplete, so it is left out"), "\(restored.errors)")
+    }
+
+    @Test("remove what a killed command has left in the folder")
+    func leftOvers() async throws {
+        let left = scratch.path(".strongroom-0a1b2c3d")
+        try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)
+        try scratch.write(Data(repeating: 1, count: 4096), to: ".strongroom-0a1b2c3d/database")
+        let backup = try await scratch.encryptedDatabase("backup.db", rawKey: "right")
+        let restored = try await strongroom(["restore", backup, scratch.path("out.db")] + key)
+        #expect(restored.status == 0, "\(restored.errors)")
+        #expect(try scratch.names() == ["backup.db", "notes.db", "out.db", "secret"])
+    }
+
+    @Test("end with 10 when the folder of the database does not exist")
+    func missingFolder() async throws {
+        let backup = try await scratch.encryptedDatabase("backup.db", rawKey: "right")
+        for out in [scratch.path("nowhere/a.db"), backup + "/a.db"] {
+            let outcome = try await strongroom(["restore", backup, out] + key)
+            #expect(outcome.status == 10 && outcome.errors.contains("its folder does not exist"), "\(outcome.errors)")
+        }
+    }
 }
