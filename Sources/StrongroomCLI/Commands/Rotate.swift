@@ -78,7 +78,10 @@ struct Rotate: Reporting {
     @Flag(help: "With --data-key, drop the slots whose secrets were not given.")
     var dropOtherSlots = false
 
-    @Flag(inversion: .prefixedNo, help: "Give key slots to a database that has none, or take them away.")
+    @Flag(
+        inversion: .prefixedNo, exclusivity: .exclusive,
+        help: "Give key slots to a database that has none, or take them away."
+    )
     var slots: Bool?
 
     var database: String? { files.count == 1 ? files[0] : nil }

@@ -25,7 +25,20 @@ struct Target: Sendable {
         inspection = try attributing(to: name) { [path = place.path] in try DatabaseFile.inspect(path: path) }
         settings = format?.settings(of: inspection) ?? .sqlcipher4
         header = try format?.header()
+        try requireSlot(named: format?.keyHint)
         if header != nil, inspection.kind == .encrypted { throw Failure(reason: .missingPlaintextHeader, file: name)! }
+    }
+
+    /// Refuses the name of a slot to try first if the database has slots, and none with that name.
+    private func requireSlot(named hint: String?) throws {
+        let slots = inspection.keySlots
+        guard let hint, !slots.isEmpty, !inspection.isRotationPending,
+            !slots.contains(where: { $0.id == hint || $0.label == hint })
+        else { return }
+        let names = slots.map { "\($0.id) (\($0.label))" }.joined(separator: ", ")
+        throw Failure(
+            .usage, file: name, "no key slot has the name \(hint); nothing was changed",
+            remedy: "Give one of these as --key-hint, or leave it out: \(names)")
     }
 
     var isClear: Bool { inspection.kind == .clear }

@@ -85,8 +85,15 @@ extension Failure {
                 remedy: "Leave out --salt-file")
         case .unfitKeySlots:
             self.init(
-                .other, file: file, "it has no key slots; nothing was changed",
-                remedy: "strongroom rotate --slots gives it some")
+                .other, file: file,
+                """
+                it has no key slots, or its slot file \(CompanionFile.keys.path(of: file)) is missing; nothing was \
+                changed
+                """,
+                remedy: """
+                    If it has had slots, put that file back, for example with: strongroom key restore. If not, \
+                    strongroom rotate --slots gives it some
+                    """)
         case .notEncrypted:
             self.init(
                 .other, file: file, "it is not encrypted; nothing was changed",

@@ -32,11 +32,7 @@ extension Rotate {
     func createSlots() throws {
         let file = files[0], target = try Target(file, format)
         try target.requireEncrypted()
-        guard !target.inspection.hasSlotFile else {
-            throw Failure(
-                .other, file: file, "it has key slots already; nothing was changed",
-                remedy: "Renew the data key with --data-key, or add a slot with: strongroom key add")
-        }
+        guard !target.inspection.hasSlotFile else { return try finish(target, "it has key slots already") }
         let secret = try passphrase.secret(opening: target), own = try secretOfChange(secret, file)
         let source = own === secret ? try passphrase.source : try newPassphrase.source
         let new = try slot.slot(source, own, of: file)
@@ -59,7 +55,7 @@ extension Rotate {
     func removeSlots() throws {
         let file = files[0], target = try Target(file, format)
         try target.requireEncrypted()
-        guard target.inspection.hasSlotFile else { throw Failure(reason: .unfitKeySlots, file: file)! }
+        guard target.inspection.hasSlotFile else { return try finish(target, "it has no key slots") }
         let secret = try passphrase.secret(opening: target)
         let opened = try target.reading(secret) { try $0.keySlots().opened }
         guard opened?.kind != .recoveryCode || newPassphrase.isGiven else {
@@ -79,6 +75,49 @@ extension Rotate {
             every page has a new key, and was checked. It has no key slots; the \(own === secret ? "" : "new ")\
             \(own.shortNoun) opens it. \(ending(outcome, "Former slot files do"))
             """)
+    }
+
+    /// Finishes a change that an earlier run has made, or that was never needed: the passphrase that the database is to
+    /// have must open it.
+    ///
+    /// - parameter state: the words for what the database has, or has not.
+    private func finish(_ target: Target, _ state: String) throws {
+        let secret = try secretAfterChange(target, state), isPending = target.inspection.isRotationPending
+        var outcome = RotationOutcome.complete
+        if isPending {
+            outcome =
+                try dryRun
+                ? target.predictedOutcome(waits: false) : target.writing(secret) { try $0.finishKeyRotation() }
+        }
+        let status: Status = outcome == .complete ? .done : .formerKeyRemains
+        let remains = status == .done ? "" : " \(ending(outcome, ""))"
+        try output.done(
+            Self.self, target.name,
+            [
+                ("outcome", .text(isPending ? "finished" : "already")), ("bytes", .integer(target.inspection.size)),
+                ("former_key_remains", .bool(status != .done)),
+            ] + (dryRun ? [("dry_run", .bool(true))] : []), status: status,
+            text: "\(target.name): \(state), and the \(secret.shortNoun) opens it.\(remains)")
+        if status != .done { throw ReportedError(status: status) }
+    }
+
+    /// Returns the passphrase that the database is to have, which opens it.
+    private func secretAfterChange(_ target: Target, _ state: String) throws -> GivenSecret {
+        guard newPassphrase.isGiven else {
+            return try passphrase.unlocking(target.name) { secret, _ in
+                try target.reading(secret) { _ in }
+                return secret
+            }
+        }
+        let secret = try newPassphrase.new(for: target.name)
+        do {
+            try target.reading(secret) { _ in }
+        } catch var failure as Failure where failure.status == .wrongKey {
+            failure.happened = "\(state), and the new \(secret.shortNoun) does not open it; nothing was changed"
+            failure.remedy = "Without --slots and --no-slots, strongroom rotate gives it the new one"
+            throw failure
+        }
+        return secret
     }
 
     /// Returns the new passphrase if there is one, and the present one otherwise. A data key is not a passphrase.

@@ -147,7 +147,7 @@ extension Target {
     }
 
     /// Predicts the outcome: a reader in a transaction keeps pages of the old key.
-    private func predictedOutcome(waits: Bool) -> RotationOutcome {
+    func predictedOutcome(waits: Bool) -> RotationOutcome {
         FileLocks(path: place.path).isRead && !waits ? .formerKeyRemains : .complete
     }
 

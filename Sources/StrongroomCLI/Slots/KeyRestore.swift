@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Strongroom
 
 struct KeyRestore: KeyCommand {
@@ -31,6 +32,7 @@ struct KeyRestore: KeyCommand {
         let target = try Target(file, format)
         try target.requireEncrypted()
         let backup = try Place(name)
+        guard FileIdentity(backup.path) != nil || ![ENOENT, ENOTDIR].contains(errno) else { throw Failure.absent(name) }
         guard force || !target.inspection.hasSlotFile else {
             throw Failure(
                 .other, file: file, "it has a slot file already; nothing was changed",
