@@ -122,6 +122,19 @@ struct ForeignFormatTests {
         #expect(try scratch.names() == ["foreign.db", "key"])
     }
 
+    @Test("Foreign databases of an older SQLCipher with an unusual page size are recognized when it is given")
+    func recognizedPageSize() async throws {
+        let format = ForeignFormat(version: 3, pageSize: 8192), path = try await make(format), key = try key(format)
+        let size = ["--page-size", "8192"]
+        let check = try await strongroom(["check", path, "--json"] + size + key)
+        #expect(check.errors.contains("its format is that of SQLCipher 3"), "\(check.errors)")
+        let migrated = try await strongroom(["migrate", path, scratch.path("new.db")] + size + key)
+        #expect(migrated.status == 0, "\(migrated.errors)")
+        #expect(
+            try await StockShell(path: scratch.path("new.db"), passphrase: format.key).run(TemporaryFolder.sampleQuery)
+                == TemporaryFolder.sampleAnswer)
+    }
+
     @Test(
         "Foreign databases of an older SQLCipher are recognized by migrate",
         arguments: ForeignFormat.chosenOlder)

@@ -87,14 +87,21 @@ private struct OpeningFailure {
         return nil
     }
 
-    /// Tries other formats on page 1.
+    /// Tries other formats on page 1, each with its usual page size and with the one that was given.
     private func otherFormat(_ header: FileHeader, _ derived: DerivedKey) throws -> DatabaseError? {
         guard let salt = header.salt, cipher.header == 0 else { return nil }
-        for (version, settings) in CipherSettings.formats where settings != derived.settings {
-            let candidate = try PageFormat(
-                Keyring().derivedKey(for: cipher.key!, salt: salt, settings: settings), header: 0)
-            let pages = PageReader(database, pageSize: settings.pageSize, fileSize: header.fileSize)
-            if try pages.isAuthentic(1, candidate) { return .otherFormat(path, version: version) }
+        for (version, usual) in CipherSettings.formats {
+            var given = usual
+            given.pageSize = derived.settings.pageSize
+            let candidates = Set([usual, given]).subtracting([derived.settings])
+            guard !candidates.isEmpty else { continue }
+            // The page size has no part in the derivation.
+            let key = try Keyring().derivedKey(for: cipher.key!, salt: salt, settings: usual).key
+            for settings in candidates {
+                let format = try PageFormat(DerivedKey(key: key, salt: salt, settings: settings), header: 0)
+                let pages = PageReader(database, pageSize: settings.pageSize, fileSize: header.fileSize)
+                if try pages.isAuthentic(1, format) { return .otherFormat(path, version: version) }
+            }
         }
         return nil
     }
