@@ -1,7 +1,8 @@
 extension Database {
     /// Sets the journal mode that the configuration asks for.
     ///
-    /// - throws: `SQLITE_BUSY` when another connection prevents the change to WAL.
+    /// - throws: `SQLITE_BUSY` when another connection prevents the change to WAL for as long as the configuration
+    ///   waits.
     func setUpJournal(requiresWAL: Bool) throws {
         try untraced { try applyJournalMode(requiresWAL: requiresWAL) }
     }
@@ -14,7 +15,8 @@ extension Database {
         }
         if configuration.persistentWAL, !configuration.readonly { try log.makePersistent() }
         if needsWAL, !configuration.readonly {
-            let mode = try String.fetchOne(self, sql: "PRAGMA main.journal_mode = WAL") ?? ""
+            let mode =
+                try repeatingWhileBusy { try String.fetchOne(self, sql: "PRAGMA main.journal_mode = WAL") } ?? ""
             guard mode == "wal" else {
                 throw DatabaseError(message: "\(path) can't have a write-ahead log: its journal mode is \(mode)")
             }

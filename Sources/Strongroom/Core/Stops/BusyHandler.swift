@@ -44,6 +44,16 @@ final class BusyHandler {
         }
     }
 
+    /// Returns true if the configuration waits longer for a lock, after a number of tries since `start`.
+    fileprivate func waitsLonger(_ database: Database, tries: Int, since start: DispatchTime) -> Bool {
+        let seconds = Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9
+        switch database.configuration.busyMode {
+        case .immediateError: return seconds * 1000 < Double(minimumTimeout)
+        case .timeout(let limit): return seconds < limit
+        case .callback(let callback): return database.barred(in: "the busy callback") { callback(tries) }
+        }
+    }
+
     /// Makes each lock of another connection an error immediately.
     func remove(from database: Database) throws {
         try database.check(RawConnection(database.openConnection).setBusyHandler(nil, nil))
@@ -56,4 +66,23 @@ private func callBusyCallback(_ context: UnsafeMutableRawPointer?, _ tries: CInt
     if database.connection.stopsWait(tries: tries) { return 0 }
     // https://www.sqlite.org/c3ref/busy_handler.html: it must not use the connection.
     return database.barred(in: "the busy callback") { database.busy.callback?(Int(tries)) == true } ? 1 : 0
+}
+
+extension Database {
+    /// Repeats `body` while it meets a lock of another connection, for as long as the configuration waits. SQLite does
+    /// not wait itself where a connection that reads begins to write: two of them would wait for each other.
+    func repeatingWhileBusy<T>(_ body: () throws -> T) throws -> T {
+        let start = DispatchTime.now()
+        var tries = 0
+        while true {
+            do {
+                return try body()
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                guard busy.waitsLonger(self, tries: tries, since: start) else { throw error }
+                try stops.check()
+                usleep(UInt32(min(1 << min(tries, 6), 50)) * 1000)
+                tries += 1
+            }
+        }
+    }
 }

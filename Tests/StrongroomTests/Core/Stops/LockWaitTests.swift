@@ -1,5 +1,6 @@
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
 
 @Suite("A wait for a lock ends with the stop of its access", .timeLimit(.minutes(2)))
@@ -80,5 +81,30 @@ struct LockWaitTests {
         try await read.end()
         queue.resume()
         #expect(try await queue.read { try $0.countWines() } == 0)
+    }
+
+    @Test("of a pool's opening lasts until the write of another one ends, although SQLite does not wait there")
+    func journalMode() async throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite"), hasBegun = Gate(), mayEnd = Gate()
+        let other = try DatabaseQueue(path: path, configuration: .encrypted())
+        async let written: Void = onThread {
+            try other.inTransaction(.immediate) { db in
+                try db.execute(sql: "CREATE TABLE t(a)")
+                hasBegun.open()
+                mayEnd.pass()
+                return .commit
+            }
+        }
+        try await onThread { hasBegun.pass() }
+        var configuration = Configuration.encrypted()
+        configuration.busyMode = .callback { tries in
+            mayEnd.open()
+            return tries < 1000
+        }
+        let opening = configuration
+        let pool = try await onThread { try DatabasePool(path: path, configuration: opening) }
+        try await written
+        #expect(try await pool.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
+        #expect(try await pool.read { try $0.tableExists("t") })
     }
 }
