@@ -199,13 +199,3 @@ private struct DamagedLogReader {
         return [one, two]
     }
 }
-
-extension UnsafeRawBufferPointer {
-    /// True if all bytes are zero.
-    var isZero: Bool {
-        guard count >= 8, loadUnaligned(as: UInt64.self) == 0 else { return allSatisfy { $0 == 0 } }
-        return stride(from: 0, to: count - 7, by: 8).allSatisfy {
-            loadUnaligned(fromByteOffset: $0, as: UInt64.self) == 0
-        }
-    }
-}

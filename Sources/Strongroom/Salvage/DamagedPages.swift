@@ -36,7 +36,7 @@ final class DamagedPages {
     enum State: UInt8 {
         /// The page is damaged, or absent.
         case ruined
-        /// All bytes are zero, which SQLCipher accepts, although it never writes it.
+        /// All bytes are zero: the page is damaged, or unused, and was never written.
         case blank
         /// The page is authentic, and of no b-tree.
         case other

@@ -15,7 +15,7 @@ struct FreeList {
         }
         func load(_ number: Int) throws -> Bool {
             let page = UnsafeRawBufferPointer(raw)
-            return try read(number, raw) && !page.isEmptyPage && format.isAuthentic(page, number: number)
+            return try read(number, raw) && !page.isZero && format.isAuthentic(page, number: number)
                 && format.decrypt(page, number: number, length: size, into: clear)
         }
         func number(at offset: Int) -> Int {
@@ -39,6 +39,11 @@ struct FreeList {
 }
 
 extension UnsafeRawBufferPointer {
-    /// True if all bytes of the page are zero.
-    var isEmptyPage: Bool { allSatisfy { $0 == 0 } }
+    /// True if all bytes are zero.
+    var isZero: Bool {
+        guard count >= 8, loadUnaligned(as: UInt64.self) == 0 else { return allSatisfy { $0 == 0 } }
+        return stride(from: 0, to: count - 7, by: 8).allSatisfy {
+            loadUnaligned(fromByteOffset: $0, as: UInt64.self) == 0
+        }
+    }
 }

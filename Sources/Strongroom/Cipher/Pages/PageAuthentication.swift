@@ -68,7 +68,7 @@ struct PageAuthentication {
         }
         // Pages may have been written since.
         empty = try empty.filter {
-            try readCurrent($0, log, into: batch[0]) && UnsafeRawBufferPointer(batch[0]).isEmptyPage
+            try readCurrent($0, log, into: batch[0]) && UnsafeRawBufferPointer(batch[0]).isZero
         }
         if !empty.isEmpty {
             // SQLite skips unused pages when it extends a file.
@@ -89,7 +89,7 @@ struct PageAuthentication {
             let page = UnsafeMutableRawBufferPointer.allocate(byteCount: format.pageSize, alignment: 8)
             defer { page.deallocate() }
             return try !freeList(log).leaves {
-                try readCurrent($0, log, into: page) && UnsafeRawBufferPointer(page).isEmptyPage
+                try readCurrent($0, log, into: page) && UnsafeRawBufferPointer(page).isZero
             }.isEmpty
         }
     }
@@ -190,7 +190,7 @@ private final class PageBatch: @unchecked Sendable {
 
     /// The numbers of the pages that were read, and consist of zeros.
     var empty: [Int] {
-        numbers.indices.filter { UnsafeRawBufferPointer(self[$0]).isEmptyPage }.map { numbers[$0] }
+        numbers.indices.filter { UnsafeRawBufferPointer(self[$0]).isZero }.map { numbers[$0] }
             .filter { !unread.contains($0) }
     }
 

@@ -23,7 +23,7 @@ struct PageReader {
     func isAuthentic(_ number: Int, _ format: PageFormat) throws -> Bool {
         try withPage(number) { page in
             // A page of zeros proves nothing.
-            page.contains { $0 != 0 } && format.isAuthentic(page, number: number)
+            !page.isZero && format.isAuthentic(page, number: number)
         } ?? false
     }
 

@@ -152,7 +152,7 @@ struct Rotation {
         // Such a journal contains pages of the former key.
         if mode == "persist" { _ = try database.answer(to: "PRAGMA main.journal_mode = delete") }
         if mode != "wal" {
-            try database.runUnseen("PRAGMA main.journal_mode = wal")
+            try database.repeatingWhileBusy { try database.runUnseen("PRAGMA main.journal_mode = wal") }
             guard try database.log.isUsed else {
                 throw DatabaseError(refusing: "the key of \(database.path) can't be changed without a write-ahead log")
             }
@@ -301,7 +301,7 @@ struct Rotation {
         }
     }
 
-    /// True for the codes with which a page ends a rotation that SQLCipher can't decrypt, without a message.
+    /// True for the codes that SQLCipher gives, without a message, when it can't decrypt a page.
     private static func isVague(_ code: ResultCode) -> Bool {
         [.SQLITE_NOMEM, .SQLITE_ERROR, .SQLITE_CORRUPT].contains(code.primaryResultCode)
     }

@@ -38,6 +38,28 @@ struct ForeignLogTests {
         try queue.close()
     }
 
+    /// Expects that each kind of opening reports the log, and changes no file.
+    private func expectRefusals(_ own: Configuration) throws {
+        let before = try folder.contents(".")
+        var readonly = own
+        readonly.readonly = true
+        let openings: [() throws -> Void] = [
+            { _ = try DatabaseQueue(path: path, configuration: own) },
+            { _ = try DatabasePool(path: path, configuration: own) },
+            { _ = try DatabaseQueue(path: path, configuration: readonly) },
+            { _ = try DatabaseFile.details(path: path, encryption: own.encryption) },
+            { _ = try DatabaseFile.check(path: path, encryption: own.encryption) { _ in } },
+        ]
+        for opening in openings {
+            let error = #expect(throws: DatabaseError.self) { try opening() }
+            #expect(error?.reason == .foreignLog, "\(error as Any)")
+            #expect(error?.isWrongKeyError == false)
+            for ending in ["", "-wal"] {
+                #expect(FileManager.default.contents(atPath: path + ending) == before["db" + ending])
+            }
+        }
+    }
+
     @Test(
         "is reported as such, and neither applied nor changed, for each kind of opening", arguments: [true, false],
         [4096, 1024])
@@ -48,23 +70,7 @@ struct ForeignLogTests {
         try queue.close()
         try make(folder.path("other"), configuration(2, pageSize: pageSize), onlyRows: onlyRows)
         try FileManager.default.moveItem(atPath: folder.path("other-wal"), toPath: path + "-wal")
-        let before = try folder.contents(".")
-        var readonly = own
-        readonly.readonly = true
-        let openings: [() throws -> Void] = [
-            { _ = try DatabaseQueue(path: path, configuration: own) },
-            { _ = try DatabasePool(path: path, configuration: own) },
-            { _ = try DatabaseQueue(path: path, configuration: readonly) },
-            { _ = try DatabaseFile.details(path: path, encryption: own.encryption) },
-        ]
-        for opening in openings {
-            let error = #expect(throws: DatabaseError.self) { try opening() }
-            #expect(error?.reason == .foreignLog, "\(error as Any)")
-            #expect(error?.isWrongKeyError == false)
-            for ending in ["", "-wal"] {
-                #expect(FileManager.default.contents(atPath: path + ending) == before["db" + ending])
-            }
-        }
+        try expectRefusals(own)
         // As the message advises.
         for ending in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + ending) }
         let again = try DatabaseQueue(path: path, configuration: own)
@@ -85,22 +91,7 @@ struct ForeignLogTests {
         try queue.close()
         try make(folder.path("other"), own, onlyRows: onlyRows)
         try FileManager.default.moveItem(atPath: folder.path("other-wal"), toPath: path + "-wal")
-        let before = try folder.contents(".")
-        var readonly = own
-        readonly.readonly = true
-        let openings: [() throws -> Void] = [
-            { _ = try DatabaseQueue(path: path, configuration: own) },
-            { _ = try DatabasePool(path: path, configuration: own) },
-            { _ = try DatabaseQueue(path: path, configuration: readonly) },
-            { _ = try DatabaseFile.check(path: path, encryption: own.encryption!) { _ in } },
-        ]
-        for opening in openings {
-            let error = #expect(throws: DatabaseError.self) { try opening() }
-            #expect(error?.reason == .foreignLog, "\(error as Any)")
-            for ending in ["", "-wal"] {
-                #expect(FileManager.default.contents(atPath: path + ending) == before["db" + ending])
-            }
-        }
+        try expectRefusals(own)
         #expect(!FileManager.default.fileExists(atPath: path + "-salt-next"))
         // What is left of the database is all of it, and the report names the log.
         let report = try DatabaseFile.salvage(

@@ -83,17 +83,34 @@ struct LockWaitTests {
         #expect(try await queue.read { try $0.countWines() } == 0)
     }
 
-    @Test("of a pool's opening lasts until the write of another one ends, although SQLite does not wait there")
-    func journalMode() async throws {
+    /// Work that changes the journal mode, which SQLite does not wait for.
+    enum JournalChange: CaseIterable {
+        case openingPool, rotation
+
+        func run(_ path: String, _ configuration: Configuration) throws {
+            switch self {
+            case .openingPool: try DatabasePool(path: path, configuration: configuration).close()
+            case .rotation:
+                let queue = try DatabaseQueue(path: path, configuration: configuration)
+                #expect(try queue.rotateKey(to: .passphrase("new")) == .complete)
+                try queue.close()
+            }
+        }
+    }
+
+    @Test("for a change of the journal mode lasts until another one's write ends", arguments: JournalChange.allCases)
+    func journalMode(change: JournalChange) async throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite"), hasBegun = Gate(), mayEnd = Gate()
         let other = try DatabaseQueue(path: path, configuration: .encrypted())
+        try await other.write { try $0.execute(sql: "CREATE TABLE t(a)") }
         async let written: Void = onThread {
             try other.inTransaction(.immediate) { db in
-                try db.execute(sql: "CREATE TABLE t(a)")
+                try db.execute(sql: "INSERT INTO t VALUES (1)")
                 hasBegun.open()
                 mayEnd.pass()
                 return .commit
             }
+            try other.close()
         }
         try await onThread { hasBegun.pass() }
         var configuration = Configuration.encrypted()
@@ -101,10 +118,12 @@ struct LockWaitTests {
             mayEnd.open()
             return tries < 1000
         }
-        let opening = configuration
-        let pool = try await onThread { try DatabasePool(path: path, configuration: opening) }
+        let waiting = configuration
+        try await onThread { try change.run(path, waiting) }
         try await written
-        #expect(try await pool.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
-        #expect(try await pool.read { try $0.tableExists("t") })
+        let passphrase = change == .rotation ? "new" : "correct horse"
+        let queue = try DatabaseQueue(path: path, configuration: .encrypted(passphrase: passphrase))
+        #expect(try await queue.read { try Int.fetchAll($0, sql: "SELECT a FROM t") } == [1])
+        try queue.close()
     }
 }
