@@ -34,7 +34,7 @@ struct SourceLayers {
         "flatMap", "forEach", "format", "formatted", "index", "inserted", "iso8601", "joined", "map", "max",
         "millisecondsSince1970", "min", "none", "prefix", "reduce", "remove", "removeAll", "reversed",
         "singleValueContainer", "startIndex", "stringValue", "suffix", "timeIntervalSince1970",
-        "timeIntervalSinceReferenceDate", "wait", "withUnsafeBytes", "Set",
+        "timeIntervalSinceReferenceDate", "wait", "withUnsafeBytes", "Array", "Set",
     ]
 
     struct File {

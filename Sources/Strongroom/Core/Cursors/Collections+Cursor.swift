@@ -24,6 +24,33 @@ extension RangeReplaceableCollection {
     }
 }
 
+extension Array {
+    /// Creates an array of the remaining elements of the cursor.
+    @inlinable
+    public init(_ cursor: some Cursor<Element>) throws {
+        self.init()
+        try append(contentsOf: cursor)
+    }
+
+    /// Appends the remaining elements of the cursor. After an error, the elements before it are appended.
+    @inlinable
+    public mutating func append(contentsOf newElements: some Cursor<Element>) throws {
+        try newElements.forEach { appendGrowing($0) }
+    }
+
+    /// Appends an element. From 256 kB to 64 MB, a full array grows eightfold instead of twofold: memory that was never
+    /// written is only addresses, but each copy of the elements writes to as much new memory, which costs more than the
+    /// rows.
+    @inlinable
+    mutating func appendGrowing(_ element: Element) {
+        if count == capacity {
+            let stride = MemoryLayout<Element>.stride
+            if capacity >= (256 << 10) / stride { reserveCapacity(Swift.min(capacity * 8, (64 << 20) / stride)) }
+        }
+        append(element)
+    }
+}
+
 extension Set {
     /// Creates a set of the remaining elements of the cursor.
     @inlinable

@@ -52,7 +52,7 @@ extension Row {
     ) throws -> [Row] {
         let cursor = try fetchCursor(statement, arguments: arguments, adapter: adapter)
         var rows: [Row] = []
-        while let row = try cursor.next() { rows.append(row.copy()) }
+        while let row = try cursor.next() { rows.appendGrowing(row.copy()) }
         return rows
     }
 

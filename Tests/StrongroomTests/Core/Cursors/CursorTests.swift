@@ -188,6 +188,15 @@ struct CursorTests {
         #expect(array == [0, 1, 2, 1, 2])
     }
 
+    @Test("fills a large array with few copies, and leaves a small one as it is")
+    func largeArrays() throws {
+        let large = try Array(numbers(100_000))
+        #expect(large.elementsEqual(1...100_000))
+        // Twofold from 256 kB on, it would be less than 200,000.
+        #expect(large.capacity >= 262_144)
+        #expect(try Array(numbers(20_000)).capacity < 60_000)
+    }
+
     @Test("fills sets, and combines with them")
     func sets() throws {
         #expect(try Set(AnyCursor([1, 2, 1])) == [1, 2])
