@@ -8,6 +8,8 @@ import TestSupport
 @main
 struct Campaigns {
     static func main() throws {
+        // A shell that has ended reads no more statements.
+        signal(SIGPIPE, SIG_IGN)
         do {
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
             Campaign.random = SeededGenerator(seed: options.seed)

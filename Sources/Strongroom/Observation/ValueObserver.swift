@@ -2,7 +2,7 @@ import Foundation
 
 /// One observation of a value, from its start until it is cancelled or fails.
 ///
-/// A connection fetches a value, a thread of Dispatch reduces it, and the scheduler notifies it, one at a time.
+/// A connection fetches a value, a thread of the library reduces it, and the scheduler notifies it, one at a time.
 ///
 /// Sendable because `state` has its own lock, `reducer` is used by one thread at a time, and `regionObserver` and
 /// `writerFetch` are used with access to the writer.
@@ -311,7 +311,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
             $0.fetched.append(result)
             return $0.beginReducing()
         }
-        if mustReduce { Workers.shared.run(reduceAll) }
+        if mustReduce { LimitedWork.reductions.run(reduceAll) }
     }
 
     /// Emits what ``fetchInOrder(_:)`` has fetched, and reduces it on the calling thread if that runs no function of
@@ -323,10 +323,10 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         guard case .success = result else { return emit(result) }
         failures.withLock { $0.end() }
         guard state.withLock({ $0.beginReducing() }) else { return }
-        guard reducesPromptly else { return Workers.shared.run(reduceAll) }
+        guard reducesPromptly else { return LimitedWork.reductions.run(reduceAll) }
         guard let next = state.withLock({ $0.nextFetched() }) else { return }
         let value = reduce(next)
-        Workers.shared.run {
+        LimitedWork.reductions.run {
             if let value { self.schedule(value) }
             self.reduceAll()
         }
@@ -336,7 +336,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     private func emitNow(_ result: Result<Fetched, any Error>) {
         if let value = reduce(result) { notify(value) }
         let mustReduce = state.withLock { $0.continueReducing() }
-        if mustReduce { Workers.shared.run(reduceAll) }
+        if mustReduce { LimitedWork.reductions.run(reduceAll) }
     }
 
     @Sendable private func reduceAll() {

@@ -189,3 +189,59 @@ struct WorkersTests {
         #expect(try await eventually { workers.idleCount == 0 })
     }
 }
+
+@Suite("Work with a limit of threads", .timeLimit(.minutes(1)))
+struct LimitedWorkTests {
+    @Test("As much as the limit runs at a time, and the rest in its order")
+    func limit() {
+        let work = LimitedWork(limit: 3), mayEnd = Gate(), isDone = Gate()
+        let hasBegun = (0..<3).map { _ in Gate() }, order = Shared<[Int]>([])
+        for begun in hasBegun {
+            work.run {
+                begun.open()
+                mayEnd.pass()
+            }
+        }
+        for begun in hasBegun { begun.pass() }
+        // One thread is free for the rest.
+        let holds = Gate(), last = 50
+        for _ in 0..<2 { work.run { holds.pass() } }
+        for number in 0...last {
+            work.run {
+                order.update { $0.append(number) }
+                if number == last { isDone.open() }
+            }
+        }
+        #expect(order.value.isEmpty)
+        mayEnd.open()
+        isDone.pass()
+        #expect(order.value == Array(0...last))
+        holds.open()
+    }
+
+    @Test("Work that is given after the last one has ended runs, too")
+    func afterTheLast() {
+        let work = LimitedWork(limit: 1)
+        for _ in 0..<1000 {
+            let isDone = Gate()
+            work.run { isDone.open() }
+            isDone.pass()
+        }
+    }
+
+    @Test("Work is released before the next one begins")
+    func releases() {
+        let work = LimitedWork(limit: 1), isReleased = Shared(false), isDone = Gate(), mayEnd = Gate()
+        work.run { mayEnd.pass() }
+        do {
+            let farewell = Farewell { isReleased.update { $0 = true } }
+            work.run { withExtendedLifetime(farewell) {} }
+        }
+        work.run {
+            #expect(isReleased.value)
+            isDone.open()
+        }
+        mayEnd.open()
+        isDone.pass()
+    }
+}

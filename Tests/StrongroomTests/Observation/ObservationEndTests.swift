@@ -48,6 +48,8 @@ struct ObservationEndTests {
             let most = Shared(0), values = Shared(0)
             let queue = DispatchQueue(label: "values")
             let observation = trackingWineCount().map { count in
+                // Longer than a fetch, so that values wait.
+                usleep(2000)
                 let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
                 let line = status.split(separator: "\n").first { $0.hasPrefix("Threads:") }
                 let threads = line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
