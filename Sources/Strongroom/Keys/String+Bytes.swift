@@ -1,7 +1,18 @@
+import Foundation
+
 extension StringProtocol {
     /// Returns true if both have the same bytes. Names of files are bytes: Swift's own comparison takes two names for
     /// one if they differ in the normalization of Unicode.
-    func hasBytes(of other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
+    func hasBytes(of other: some StringProtocol) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        // Swift compares the views byte by byte, with a call for each.
+        let areEqual = utf8.withContiguousStorageIfAvailable { bytes in
+            other.utf8.withContiguousStorageIfAvailable { others in
+                bytes.isEmpty || memcmp(bytes.baseAddress!, others.baseAddress!, bytes.count) == 0
+            }
+        }
+        return areEqual.flatMap { $0 } ?? utf8.elementsEqual(other.utf8)
+    }
 }
 
 extension Substring {

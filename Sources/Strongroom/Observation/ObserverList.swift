@@ -40,7 +40,7 @@ final class ObserverList: ConnectionPart {
 
     private var registrations: [ObserverRegistration] = [] {
         didSet {
-            state.generation += 1
+            observersDidChange()
             state.isActive = !registrations.isEmpty
             database.parts.update()
             state.asksEachTime = registrations.contains { !$0.isOfRegion }
@@ -78,7 +78,7 @@ final class ObserverList: ConnectionPart {
         state.runs = []
         state.savepoints.removeAll()
         (state.hasUpdateHook, state.hasNotified, hasUnseenChanges) = (false, false, false)
-        state.generation += 1
+        observersDidChange()
         hiddenChanges.schemaDidChange()
         for registration in registrations { (registration.isPaused, registration.awaitsReopening) = (false, true) }
     }
@@ -100,7 +100,13 @@ final class ObserverList: ConnectionPart {
 
     /// Records that a region observer observes another region.
     func regionsDidChange() {
+        observersDidChange()
+    }
+
+    /// Records that other observers may observe a statement.
+    private func observersDidChange() {
         state.generation += 1
+        database.parts.concernsDidChange()
     }
 
     // MARK: - Statements
@@ -112,6 +118,8 @@ final class ObserverList: ConnectionPart {
         if isObserved != state.hasUpdateHook, isObserved || state.runs.isEmpty {
             state.hasUpdateHook = isObserved
             setUpdateHook(isObserved, on: db.sqliteConnection)
+            // The next run of an ignored statement removes the hook, or is recorded inside of this one.
+            if isObserved { db.parts.concernsDidChange() }
         }
         // A statement inside of an observed one is recorded even without observers, to keep their rows apart.
         if isObserved || !state.runs.isEmpty {
@@ -159,6 +167,11 @@ final class ObserverList: ConnectionPart {
         guard state.isActive else { return false }
         guard state.runs.isEmpty, let observers = storedObservers(of: statement) else { return true }
         return !observers.isEmpty || observers.recompilationCount != statement.recompilationCount
+    }
+
+    func ignores(_ statement: Statement) -> Bool {
+        !state.hasUpdateHook && state.runs.isEmpty && !state.asksEachTime
+            && storedObservers(of: statement)?.isEmpty == true
     }
 
     /// Sets SQLite's update hook, or removes it. <https://www.sqlite.org/c3ref/update_hook.html>
@@ -219,7 +232,7 @@ final class ObserverList: ConnectionPart {
 
     private func schemaDidChange() {
         hiddenChanges.schemaDidChange()
-        state.generation += 1
+        observersDidChange()
         notifyRegionObservers { _ in true }
     }
 

@@ -30,6 +30,9 @@ struct LookAlikeTests {
         for name in Self.all + ["abc", "a\u{301}b", "\u{e0e9}x", ""] {
             #expect(name.foldedSQLName.unfoldedSQLName.hasBytes(of: name))
         }
+        #expect(!Self.all[0].hasBytes(of: Self.all[1]))
+        #expect(!"abc".hasBytes(of: "abd"))
+        #expect("a long name of a table"[...].hasBytes(of: "a long name of a table, continued".prefix(22)))
         #expect(Set(Self.all.map(\.foldedSQLName)).count == 3)
         #expect("AbC".foldedSQLName == "abc")
     }

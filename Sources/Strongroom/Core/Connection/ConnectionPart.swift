@@ -34,6 +34,10 @@ protocol ConnectionPart: AnyObject {
     /// Returns true if the part must be called at the end of a statement that only changed rows inside a transaction.
     func isConcerned(by statement: Statement) -> Bool
 
+    /// Returns true if the part, which was just called before a run of the statement, need not be called for its runs
+    /// until ``ConnectionParts/concernsDidChange()`` is.
+    func ignores(_ statement: Statement) -> Bool
+
     // MARK: Transactions
 
     /// True if the transaction has changes that SQLite doesn't report.
@@ -96,6 +100,7 @@ extension ConnectionPart {
     func willRun(_ statement: Statement, in db: Database) throws {}
     func didRun(_ statement: Statement, isDone: Bool, in db: Database) throws {}
     func isConcerned(by statement: Statement) -> Bool { false }
+    func ignores(_ statement: Statement) -> Bool { false }
     func willCommit() throws {}
     func transactionDidEnd(isCommitted: Bool, notifiesObservers: Bool, in db: Database) {}
     func changesWereUndone(in db: Database) {}
@@ -120,6 +125,9 @@ final class ConnectionParts {
     /// The parts that are called for each statement. Calling the others, too, would slow down observed connections.
     @exclusivity(unchecked) private(set) var concernedByRuns: [any ConnectionPart] = []
 
+    /// A number that grows with each change after which a part may no longer ignore a statement.
+    @exclusivity(unchecked) private var generation = 0
+
     /// Returns the part with a type, which is created at the first call.
     @inline(__always)
     func part<Part: ConnectionPart>(_ type: Part.Type, of database: Database) -> Part {
@@ -137,8 +145,27 @@ final class ConnectionParts {
 
     /// Updates what depends on the parts' concerns.
     func update() {
+        concernsDidChange()
         concerns = all.reduce(into: []) { $0.formUnion($1.concerns) }
         concernedByRuns = all.filter { !$0.concerns.isDisjoint(with: [.reads, .effects]) }
+    }
+
+    /// Records that a part may no longer ignore the statements that it ignored.
+    func concernsDidChange() {
+        generation += 1
+    }
+
+    /// Returns true if all parts ignore the runs of a statement: one check in place of two calls of each.
+    @inline(__always)
+    func ignore(_ statement: Statement) -> Bool {
+        guard let ignored = statement.ignored else { return false }
+        return ignored.generation == generation && ignored.recompilationCount == statement.recompilationCount
+    }
+
+    /// Remembers that all parts ignore a statement, if that is so.
+    func noteIgnored(_ statement: Statement) {
+        let isIgnored = concernedByRuns.allSatisfy { $0.ignores(statement) }
+        statement.ignored = isIgnored ? (generation, statement.recompilationCount) : nil
     }
 
     /// Replaces the parts that know something of the connection that was closed.

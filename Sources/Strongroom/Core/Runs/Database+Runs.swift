@@ -17,7 +17,9 @@ extension Database {
             transactions.isUntouched = false
         }
         if statement.mayWrite { try checkWrite(by: statement) }
-        if statement.makesDatabases || parts.concerns.contains(statement.hasEffects ? .effects : .reads) {
+        if statement.makesDatabases
+            || parts.concerns.contains(statement.hasEffects ? .effects : .reads) && !parts.ignore(statement)
+        {
             try notifyParts(ofRun: statement)
         }
         connection.forgetTrip()
@@ -31,6 +33,7 @@ extension Database {
         let wasAutocommit = isAutocommit
         let concerned = statement.makesDatabases ? parts.all : parts.concernedByRuns
         for part in concerned { try part.willRun(statement, in: self) }
+        if statement.changesRowsOnly { parts.noteIgnored(statement) }
         if !wasAutocommit, isAutocommit { throw statement.error(.aborted) }
     }
 
@@ -67,7 +70,8 @@ extension Database {
     /// Returns true if the statement changed rows inside a transaction that goes on, and no part is concerned.
     private func changesOnlyUnobservedRows(_ statement: Statement) -> Bool {
         statement.changesRowsOnly && !isAutocommit
-            && (!parts.concerns.contains(.effects) || !parts.concernedByRuns.contains { $0.isConcerned(by: statement) })
+            && (!parts.concerns.contains(.effects) || parts.ignore(statement)
+                || !parts.concernedByRuns.contains { $0.isConcerned(by: statement) })
     }
 
     /// Updates the state of the connection. Returns the error by which a part has undone what the statement did.

@@ -105,6 +105,9 @@ public final class Statement {
     /// The kinds of changes that the statement may make.
     var eventKinds: [DatabaseEventKind] { upToDateCompilation.eventKinds }
 
+    /// The state of the parts of the connection in which all of them ignored the statement.
+    @exclusivity(unchecked) var ignored: (generation: Int, recompilationCount: CInt)?
+
     /// The record that the observers' part stores with the statement.
     var observation: AnyObject?
 

@@ -96,7 +96,7 @@ extension DatabaseValue.Storage: Equatable {
         case (.null, .null): true
         case (.int64(let a), .int64(let b)): a == b
         case (.double(let a), .double(let b)): a == b
-        case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.string(let a), .string(let b)): a.hasBytes(of: b)
         case (.blob(let a), .blob(let b)): a == b
         default: false
         }

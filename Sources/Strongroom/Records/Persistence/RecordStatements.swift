@@ -142,7 +142,10 @@ extension Database {
     func recordStatements(
         of type: any MutablePersistableRecord.Type, tableName: String
     ) throws -> RecordStatements {
-        try validateSchemaCache().derived(for: type, where: { $0.tableName.hasBytes(of: tableName) }) {
+        let isOfTable = { (known: RecordStatements) in
+            known.tableName.isSame(as: tableName) || known.tableName.hasBytes(of: tableName)
+        }
+        return try validateSchemaCache().derived(for: type, where: isOfTable) {
             RecordStatements(tableName: tableName, of: type)
         }
     }
