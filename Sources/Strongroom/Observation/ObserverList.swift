@@ -151,7 +151,7 @@ final class ObserverList: ConnectionPart {
     /// Looks up the observers again after another process may have changed the schema: there may be new constraints,
     /// and new triggers whose changes no observer was asked about.
     private func wasRecompiled(_ statement: Statement, for observers: StatementObservers, in db: Database) {
-        statement.observation = nil
+        statement.notes.observation = nil
         hiddenChanges.schemaDidChange()
         let kinds = hiddenChanges.kinds(of: statement, db)
         if observers.haveRegionObservers,
@@ -192,7 +192,7 @@ final class ObserverList: ConnectionPart {
     /// Returns the observers of the last run. A checked cast would cost each run, and the statement stores nothing else
     /// there.
     private func storedObservers(of statement: Statement) -> StatementObservers? {
-        statement.observation.map { unsafeDowncast($0, to: StatementObservers.self) }
+        statement.notes.observation.map { unsafeDowncast($0, to: StatementObservers.self) }
     }
 
     private func observers(of statement: Statement, on db: Database) -> StatementObservers {
@@ -212,7 +212,7 @@ final class ObserverList: ConnectionPart {
         let observers = StatementObservers(
             generation: state.generation, recompilationCount: count, kinds: kinds, hiddenChanges: hidden,
             registrations: registrations)
-        statement.observation = observers
+        statement.notes.observation = observers
         if !observers.isEmpty, !statement.compilation.changesSchema { watchDeletions(kinds, on: db) }
         return observers
     }

@@ -89,6 +89,15 @@ struct PartConcerns: OptionSet {
     static let transactions = PartConcerns(rawValue: 4)
 }
 
+/// The notes of a connection's parts on a statement.
+struct PartNotes {
+    /// The record of the observers' part.
+    var observation: AnyObject?
+
+    /// The state of the parts in which all of them ignored the statement.
+    var ignored: (generation: Int, recompilationCount: CInt)?
+}
+
 extension ConnectionPart {
     var concerns: PartConcerns { [] }
     var hasUnseenChanges: Bool { false }
@@ -158,14 +167,14 @@ final class ConnectionParts {
     /// Returns true if all parts ignore the runs of a statement: one check in place of two calls of each.
     @inline(__always)
     func ignore(_ statement: Statement) -> Bool {
-        guard let ignored = statement.ignored else { return false }
+        guard let ignored = statement.notes.ignored else { return false }
         return ignored.generation == generation && ignored.recompilationCount == statement.recompilationCount
     }
 
     /// Remembers that all parts ignore a statement, if that is so.
     func noteIgnored(_ statement: Statement) {
         let isIgnored = concernedByRuns.allSatisfy { $0.ignores(statement) }
-        statement.ignored = isIgnored ? (generation, statement.recompilationCount) : nil
+        statement.notes.ignored = isIgnored ? (generation, statement.recompilationCount) : nil
     }
 
     /// Replaces the parts that know something of the connection that was closed.

@@ -105,11 +105,8 @@ public final class Statement {
     /// The kinds of changes that the statement may make.
     var eventKinds: [DatabaseEventKind] { upToDateCompilation.eventKinds }
 
-    /// The state of the parts of the connection in which all of them ignored the statement.
-    @exclusivity(unchecked) var ignored: (generation: Int, recompilationCount: CInt)?
-
-    /// The record that the observers' part stores with the statement.
-    var observation: AnyObject?
+    /// The notes of the connection's parts on the statement.
+    @exclusivity(unchecked) var notes = PartNotes()
 
     /// The number of times that SQLite has compiled the statement again.
     var recompilationCount: CInt { raw.recompilationCount }
