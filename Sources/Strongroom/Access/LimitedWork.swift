@@ -3,7 +3,7 @@
 ///
 /// Without a limit, a thousand observations whose values take time to reduce would have a thousand threads.
 final class LimitedWork: Sendable {
-    /// Of the values that observations have fetched.
+    /// The reductions of the values that observations have fetched.
     static let reductions = LimitedWork(limit: 32)
 
     private struct State {
