@@ -184,7 +184,9 @@ static int file_sync(sqlite3_file *file, int flags) {
 }
 
 static int file_size(sqlite3_file *file, sqlite3_int64 *size) {
-    return real(file)->pMethods->xFileSize(real(file), size);
+    int code = real(file)->pMethods->xFileSize(real(file), size);
+    reach(((recorded_file *)file)->path, STRONGROOM_MOMENT_SIZE_READ);
+    return code;
 }
 
 static int file_lock(sqlite3_file *file, int level) {

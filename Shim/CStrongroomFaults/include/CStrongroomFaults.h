@@ -64,6 +64,8 @@ typedef enum {
     STRONGROOM_MOMENT_LOG_SYNCED,
     /// The header of a write-ahead log was read.
     STRONGROOM_MOMENT_LOG_HEADER_READ,
+    /// The size of a file was read, and not yet told.
+    STRONGROOM_MOMENT_SIZE_READ,
 } strongroom_moment;
 
 /// Calls `act` once, at the next such moment of a file whose path contains `path`, on the thread that uses the file.

@@ -19,7 +19,7 @@ struct KeyProof {
             if attempt > 0 { usleep(1000) }
             let size = try database.fileSize()
             let pages = PageReader(database, pageSize: format.pageSize, fileSize: size)
-            if try size == 0 || pages.isAuthentic(1, format) || database.hasNoPage() { return true }
+            if try pages.isAuthentic(1, format) || database.hasNoPage(ofSize: size) { return true }
             if hasFirstPageElsewhere({ $0.count == format.pageSize && format.isAuthentic($0, number: 1) }) {
                 return true
             }
@@ -38,7 +38,7 @@ struct KeyProof {
         guard database.isFileStored else { return true }
         let header = try database.fileHeader()
         if header.startsLikeSQLite && !header.hasPlaintextHeader { return true }
-        if try database.hasNoPage() { return true }
+        if database.hasNoPage(ofSize: header.fileSize) { return true }
         // The program may have set a key itself, through the C interface.
         return try database.answer(to: "PRAGMA cipher_provider") != nil
             || hasFirstPageElsewhere { $0.starts(with: FileHeader.magic) }

@@ -20,7 +20,7 @@ struct SaltSearch {
         if let requested { try PlaintextHeader.validate(size: requested.size) }
         let provided = try providedSalt(requested)
         let header = try database.fileHeader()
-        if try database.hasNoPage() { return try saltForCreation(requested, provided: provided) }
+        if database.hasNoPage(ofSize: header.fileSize) { return try saltForCreation(requested, provided: provided) }
         if header.isClear { throw DatabaseError.clearText(database.path) }
         if header.hasPlaintextHeader { return try saltOfPlaintextHeader(requested, provided: provided) }
         guard let salt = header.salt
@@ -54,7 +54,7 @@ struct SaltSearch {
     func requirePlausibleHeader(upTo end: Int) throws {
         guard let derived = cipher.derived, cipher.header > 0 else { return }
         let header = try database.fileHeader()
-        guard try header.hasPlaintextHeader && !database.hasNoPage() else { return }
+        guard header.hasPlaintextHeader, !database.hasNoPage(ofSize: header.fileSize) else { return }
         // A former salt may have a shorter header.
         let clear = cipher.isSaltProvided ? cipher.header : try formerSalts().map(\.header).reduce(cipher.header, min)
         guard let problem = header.contradiction(to: derived.settings, upTo: min(end, clear)) else { return }

@@ -9,7 +9,13 @@ extension Database {
     /// True if the file has no committed page. It is empty, or the transaction that creates it has not ended: then its
     /// process goes on, or the next read rolls it back.
     func hasNoPage() throws -> Bool {
-        try fileSize() == 0 || FirstPage.isCreatedByJournal(filePath)
+        try hasNoPage(ofSize: fileSize())
+    }
+
+    /// True if the file had no committed page when its size was read. A header that was read with the size then agrees
+    /// with the answer, although another process creates the database meanwhile.
+    func hasNoPage(ofSize size: Int64) -> Bool {
+        size == 0 || FirstPage.isCreatedByJournal(filePath)
     }
 
     /// Returns the header, read through the connection's own file. Closing another one would release the locks of this

@@ -1,3 +1,4 @@
+import CStrongroomFaults
 import Foundation
 import TestSupport
 import Testing
@@ -128,6 +129,44 @@ struct MeetingCreationTests {
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 0)
         try queue.close()
         #expect(!FileManager.default.fileExists(atPath: path + "-keys"))
+    }
+
+    @Test(
+        "during an opening, at any question for the size of the file, give it their rows",
+        arguments: [Way.passphrase, .header, .saltedKey], [false, true])
+    func duringOpening(way: Way, isPool: Bool) throws {
+        strongroom_faults_install()
+        var created = 0
+        for number in 0... {
+            let folder = try TemporaryFolder(), path = folder.path("db.sqlite"), store = MemoryKeyStore()
+            var configuration = try way.configuration(store)
+            configuration.busyMode = .immediateError
+            let creation = Shared(Result<Void, any Error>?.none), settings = configuration
+            atSizeRead(number, of: path) {
+                let result = Result { try create(DatabaseQueue(path: path, configuration: settings)) }
+                creation.update { $0 = result }
+            }
+            let opened: any DatabaseWriter =
+                try isPool
+                ? DatabasePool(path: path, configuration: configuration)
+                : DatabaseQueue(path: path, configuration: configuration)
+            guard let result = creation.value else {
+                // The appointment would outlive the test.
+                while creation.value == nil { _ = try opened.read { try $0.fileSize() } }
+                break
+            }
+            // The opening may hold a lock there.
+            guard case .success = result else { continue }
+            created += 1
+            #expect(try opened.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1, "at question \(number)")
+            try opened.close()
+        }
+        #expect(created > 3)
+    }
+
+    /// Calls `act` when the size of the file was asked for after `number` former questions.
+    private func atSizeRead(_ number: Int, of path: String, _ act: @escaping @Sendable () -> Void) {
+        at(STRONGROOM_MOMENT_SIZE_READ, path) { number == 0 ? act() : atSizeRead(number - 1, of: path, act) }
     }
 
     @Test("do not touch a slot file that was there before")
