@@ -41,7 +41,7 @@ final class ExternalChanges: @unchecked Sendable {
         /// The latest change is unsettled.
         case unsettled
 
-        /// The database is suspended. Its resumption starts another check.
+        /// The database is suspended or locked. The end of that starts another check.
         case suspended
     }
 
@@ -238,7 +238,7 @@ final class ExternalChanges: @unchecked Sendable {
                 log == .settled
                 || log == .absent && db.connection.checkLog() == .absent
             return .version(version, isSettled: isSettled)
-        } catch let error as DatabaseError where error.isInterruptionError {
+        } catch let error as DatabaseError where error.isOfStop {
             return .suspended
         } catch let error as DatabaseError where error.isPassing {
             return .locked

@@ -52,6 +52,9 @@ extension StatementCompilation.Transaction {
 }
 
 extension DatabaseError {
+    /// True if an interruption, a suspension or the lock of the database has stopped an access.
+    var isOfStop: Bool { isInterruptionError || reason == .locked }
+
     /// True if the error passes without anybody's help: another connection's lock, a journal that the next writer rolls
     /// back, or a moment without descriptors.
     var isPassing: Bool {

@@ -144,7 +144,7 @@ struct StoppedFetch: Error {
     let error: DatabaseError
 
     /// True if the fetch succeeds after a while.
-    var isPassing: Bool { !error.isInterruptionError && error.reason != .locked }
+    var isPassing: Bool { !error.isOfStop }
 
     init(error: DatabaseError) {
         self.error = error
@@ -153,8 +153,7 @@ struct StoppedFetch: Error {
     /// Nil for errors that end an observation.
     init?(_ error: any Error, isObservingOthers: Bool) {
         guard let error = error as? DatabaseError else { return nil }
-        let isStopped = error.isInterruptionError || error.reason == .locked
-        guard isStopped || isObservingOthers && error.isPassing else { return nil }
+        guard error.isOfStop || isObservingOthers && error.isPassing else { return nil }
         self.error = error
     }
 }

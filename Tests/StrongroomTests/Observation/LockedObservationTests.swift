@@ -1,3 +1,4 @@
+import CStrongroomFaults
 import Foundation
 import Strongroom
 import TestSupport
@@ -222,6 +223,35 @@ struct LockedObservationTests {
             try shell.insertWine()
             try await notified.reaches(4 * round + 4)
         }
+        #expect(notified.errors.isEmpty)
+        observation.cancel()
+    }
+
+    @Test("of other processes go on after a lock during a look for their changes", arguments: LockableKind.allCases)
+    func lockDuringLook(kind: LockableKind) async throws {
+        strongroom_faults_install()
+        var configuration = LockFixture.configuration()
+        configuration.observesExternalChanges = true
+        configuration.journalMode = .wal
+        let fixture = try LockFixture(kind, configuration), writer = fixture.writer, shell = try fixture.shell()
+        let notified = Notified<Int>(), isLocked = Gate(), failure = Shared<(any Error)?>(nil)
+        let observation = trackingWineCount().notify(notified, in: writer)
+        try await notified.reaches(0)
+        // The look has compared the log with its index, and not yet read the data version.
+        at(STRONGROOM_MOMENT_LOG_HEADER_READ, fixture.path) {
+            Thread.detachNewThread {
+                do { try writer.lock() } catch { failure.update { $0 = error } }
+                isLocked.open()
+            }
+            writer.awaitLock()
+        }
+        try shell.insertWine()
+        try await onThread { isLocked.pass() }
+        #expect(failure.value == nil)
+        try await writer.unlock(with: LockFixture.key)
+        try await notified.reaches(1)
+        try shell.insertWine()
+        try await notified.reaches(2)
         #expect(notified.errors.isEmpty)
         observation.cancel()
     }

@@ -22,7 +22,7 @@ final class Notified<Value: Sendable & Equatable>: Sendable {
     /// Waits until the latest value is that one.
     func reaches(_ value: Value, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let isReached = try await eventually { self.values.last == value }
-        #expect(isReached, "\(value) is not reached: \(values)", sourceLocation: sourceLocation)
+        #expect(isReached, "\(value) is not reached: \(values), \(errors)", sourceLocation: sourceLocation)
     }
 
     func fails(sourceLocation: SourceLocation = #_sourceLocation) async throws {

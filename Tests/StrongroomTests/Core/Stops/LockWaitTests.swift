@@ -101,7 +101,10 @@ struct LockWaitTests {
     @Test("for a change of the journal mode lasts until another one's write ends", arguments: JournalChange.allCases)
     func journalMode(change: JournalChange) async throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite"), hasBegun = Gate(), mayEnd = Gate()
-        let other = try DatabaseQueue(path: path, configuration: .encrypted())
+        // Its commit waits for the reads of the one that waits.
+        var patient = Configuration.encrypted()
+        patient.busyMode = .timeout(20)
+        let other = try DatabaseQueue(path: path, configuration: patient)
         try await other.write { try $0.execute(sql: "CREATE TABLE t(a)") }
         async let written: Void = onThread {
             try other.inTransaction(.immediate) { db in
