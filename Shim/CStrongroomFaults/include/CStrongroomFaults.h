@@ -64,7 +64,7 @@ typedef enum {
     STRONGROOM_MOMENT_LOG_SYNCED,
     /// The header of a write-ahead log was read.
     STRONGROOM_MOMENT_LOG_HEADER_READ,
-    /// The size of a file was read, and not yet told.
+    /// The size of a file was read, and not returned yet.
     STRONGROOM_MOMENT_SIZE_READ,
 } strongroom_moment;
 

@@ -41,7 +41,7 @@ final class ExternalChanges: @unchecked Sendable {
         /// The latest change is unsettled.
         case unsettled
 
-        /// The database is suspended or locked. The end of that starts another check.
+        /// The database is suspended or locked. Another check follows when that ends.
         case suspended
     }
 

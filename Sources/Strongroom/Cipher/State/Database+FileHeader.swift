@@ -12,8 +12,8 @@ extension Database {
         try hasNoPage(ofSize: fileSize())
     }
 
-    /// True if the file had no committed page when its size was read. A header that was read with the size then agrees
-    /// with the answer, although another process creates the database meanwhile.
+    /// True if the file had no committed page when its size was read. A header that was read with the size agrees
+    /// with the answer, even if another process creates the database meanwhile.
     func hasNoPage(ofSize size: Int64) -> Bool {
         size == 0 || FirstPage.isCreatedByJournal(filePath)
     }

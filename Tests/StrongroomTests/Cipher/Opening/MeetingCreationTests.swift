@@ -131,8 +131,9 @@ struct MeetingCreationTests {
         #expect(!FileManager.default.fileExists(atPath: path + "-keys"))
     }
 
+    // The other ways hold a lock while they read the size: a creation on this thread would wait for itself.
     @Test(
-        "during an opening, at any question for the size of the file, give it their rows",
+        "that end while an opening reads the size of the file are seen by it",
         arguments: [Way.passphrase, .header, .saltedKey], [false, true])
     func duringOpening(way: Way, isPool: Bool) throws {
         strongroom_faults_install()
@@ -158,13 +159,13 @@ struct MeetingCreationTests {
             // The opening may hold a lock there.
             guard case .success = result else { continue }
             created += 1
-            #expect(try opened.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1, "at question \(number)")
+            #expect(try opened.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1, "at reading \(number)")
             try opened.close()
         }
         #expect(created > 3)
     }
 
-    /// Calls `act` when the size of the file was asked for after `number` former questions.
+    /// Calls `act` when the size of the file is read, after `number` former readings.
     private func atSizeRead(_ number: Int, of path: String, _ act: @escaping @Sendable () -> Void) {
         at(STRONGROOM_MOMENT_SIZE_READ, path) { number == 0 ? act() : atSizeRead(number - 1, of: path, act) }
     }
