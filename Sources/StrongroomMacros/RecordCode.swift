@@ -41,7 +41,7 @@ struct RecordCode {
         if let table { members.append("\(access)static var databaseTableName: String { \(table) }") }
         members.append(selection)
         if withInitializers { members += initializers }
-        members += [encode(prefix: false), encode(prefix: true)]
+        members += [encode, encodeByPlace]
         if let takesOverID { members.append(didInsert(takesOverID)) }
         return members
     }
@@ -103,9 +103,7 @@ struct RecordCode {
     }
 
     private var reading: [String] {
-        var places: [String] = [], next = 0
-        return properties.map { property in
-            let place = ([String(next)] + places).joined(separator: " + ")
+        placed.map { property, place in
             let line: String
             switch property.storage {
             case .value: line = "self.\(property.name) = try columns.value(\(place))"
@@ -116,37 +114,49 @@ struct RecordCode {
             case .json:
                 let decoder = "Self.databaseJSONDecoder(for: \(quoted(property.column)))"
                 line = "self.\(property.name) = try columns.json(\(place), \(decoder))"
-            case .part:
-                line = "self.\(property.name) = try columns.part(from: \(place))"
-                places.append("\(property.partType).databaseColumns.names.count")
-                return line
+            case .part: return "self.\(property.name) = try columns.part(from: \(place))"
             }
-            next += 1
             return property.hasDefault ? "if columns.has(\(place)) { \(line) }" : line
+        }
+    }
+
+    /// The properties, each with the place of its first column.
+    private var placed: [(property: RecordProperty, place: String)] {
+        var parts: [String] = [], next = 0
+        return properties.map { property in
+            let place = ([String(next)] + parts).joined(separator: " + ")
+            if property.isPart {
+                parts.append("\(property.partType).databaseColumns.names.count")
+            } else {
+                next += 1
+            }
+            return (property, place)
         }
     }
 
     // MARK: - Saving
 
-    private func encode(prefix: Bool) -> String {
-        let parameters = prefix ? ", prefix: String" : ""
-        let lines = properties.map { property in
-            let column = prefix ? "prefix + \(quoted(property.column))" : quoted(property.column)
+    private var encode: String {
+        """
+        \(access)func encode(to container: inout Strongroom.PersistenceContainer) throws {
+        try container.set(self)
+        }
+        """
+    }
+
+    private var encodeByPlace: String {
+        let lines = placed.map { property, place in
             switch property.storage {
-            case .value: return "container[\(column)] = self.\(property.name)"
-            case .date(let strategy): return "container.set(self.\(property.name), for: \(column), \(strategy))"
+            case .value: return "values.set(self.\(property.name), at: \(place))"
+            case .date(let strategy): return "values.set(self.\(property.name), at: \(place), \(strategy))"
             case .json:
                 let encoder = "Self.databaseJSONEncoder(for: \(quoted(property.column)))"
-                return "try container.setJSON(self.\(property.name), for: \(column), \(encoder))"
-            case .part(let own):
-                let own = prefix ? "prefix + \(quoted(own))" : quoted(own)
-                return property.type?.wrapped == nil
-                    ? "try self.\(property.name).encode(to: &container, prefix: \(own))"
-                    : "try container.set(self.\(property.name), prefix: \(own))"
+                return "try values.setJSON(self.\(property.name), at: \(place), \(encoder))"
+            case .part: return "try values.set(part: self.\(property.name), from: \(place))"
             }
         }
         return """
-            \(access)func encode(to container: inout Strongroom.PersistenceContainer\(parameters)) throws {
+            \(access)func encode(to values: Strongroom.RecordValues) throws {
             \(lines.joined(separator: "\n"))
             }
             """

@@ -17,10 +17,10 @@ struct PositionalRecordTests {
             name = try columns.value(0)
             count = try columns.value(1)
         }
-        func encode(to container: inout PersistenceContainer) throws { try encode(to: &container, prefix: "") }
-        func encode(to container: inout PersistenceContainer, prefix: String) throws {
-            container[prefix + "name"] = name
-            container[prefix + "count"] = count
+        func encode(to container: inout PersistenceContainer) throws { try container.set(self) }
+        func encode(to values: RecordValues) throws {
+            values.set(name, at: 0)
+            values.set(count, at: 1)
         }
     }
 
@@ -44,13 +44,13 @@ struct PositionalRecordTests {
             json = try columns.json(5, Self.databaseJSONDecoder(for: "json"))
             if columns.has(6) { size = try columns.value(6) }
         }
-        func encode(to container: inout PersistenceContainer) throws { try encode(to: &container, prefix: "") }
-        func encode(to container: inout PersistenceContainer, prefix: String) throws {
-            container.set(date, for: prefix + "date", .secondsSince1970)
-            try left.encode(to: &container, prefix: prefix + "l_")
-            try container.set(right, prefix: prefix + "r_")
-            try container.setJSON(json, for: prefix + "json", Self.databaseJSONEncoder(for: "json"))
-            container[prefix + "size"] = size
+        func encode(to container: inout PersistenceContainer) throws { try container.set(self) }
+        func encode(to values: RecordValues) throws {
+            values.set(date, at: 0, .secondsSince1970)
+            try values.set(part: left, from: 1)
+            try values.set(part: right, from: 3)
+            try values.setJSON(json, at: 5, Self.databaseJSONEncoder(for: "json"))
+            values.set(size, at: 6)
         }
     }
 
@@ -156,5 +156,102 @@ struct PositionalRecordTests {
             #expect(short.size == 7)
             #expect(short.right == nil)
         }
+    }
+
+    // MARK: - Saving
+
+    private func rows(_ columns: String, _ save: (Database) throws -> Void) throws -> [[DatabaseValue]] {
+        try QueueFixture().queue.write { db in
+            try db.execute(sql: "CREATE TABLE tag (\(columns))")
+            try save(db)
+            return try Row.fetchAll(db, sql: "SELECT * FROM tag ORDER BY rowid").map { Array($0.databaseValues) }
+        }
+    }
+
+    @Test("sets its columns beside others, which differ from record to record")
+    func besideOthers() throws {
+        struct Sub: PersistableRecord {
+            static let databaseTableName = "tag"
+            var tag: Tag, before: Int?, after: Int?
+            func encode(to container: inout PersistenceContainer) throws {
+                if let before { container["before"] = before }
+                try tag.encode(to: &container)
+                if let after { container["after"] = after }
+                if tag.count == 2 { container["NAME"] = "replaced" }
+            }
+        }
+        let records = (0..<24).map { n in
+            Sub(tag: Tag(name: "t\(n)", count: n % 5), before: n % 3 == 1 ? n : nil, after: n % 4 > 1 ? -n : nil)
+        }
+        let saved = try rows("before, name, count, after") { db in for record in records { try record.insert(db) } }
+        #expect(
+            saved
+                == records.map { record in
+                    let name = record.tag.count == 2 ? "replaced" : record.tag.name
+                    return [
+                        record.before.databaseValue, name.databaseValue, record.tag.count.databaseValue,
+                        record.after.databaseValue,
+                    ]
+                })
+    }
+
+    @Test("leaves alone the results that a program has kept")
+    func keptResults() throws {
+        final class Kept { var results: [InsertionSuccess] = [] }
+        struct Sub: PersistableRecord {
+            static let databaseTableName = "tag"
+            var tag: Tag
+            let kept: Kept
+            func encode(to container: inout PersistenceContainer) throws { try tag.encode(to: &container) }
+            func didInsert(_ inserted: InsertionSuccess) { if tag.count % 3 != 0 { kept.results.append(inserted) } }
+        }
+        let kept = Kept()
+        _ = try rows("name, count") { db in
+            for n in 0..<9 { try Sub(tag: Tag(name: "t\(n)", count: n), kept: kept).insert(db) }
+        }
+        let counts = kept.results.map { $0.persistenceContainer["count"] as Int? }
+        #expect(counts == [1, 2, 4, 5, 7, 8])
+    }
+
+    @Test("that fails to set its columns leaves nothing to the next one")
+    func failures() throws {
+        struct Failure: Error {}
+        struct Part: PersistableRecord, GeneratedRecord {
+            static let databaseTableName = "tag"
+            static let databaseColumns = RecordColumns(["name", "count"])
+            var name: String?, count: Int
+            init(name: String?, count: Int) { (self.name, self.count) = (name, count) }
+            init(columns: RecordRow) throws { (name, count) = try (columns.value(0), columns.value(1)) }
+            func encode(to container: inout PersistenceContainer) throws { try container.set(self) }
+            func encode(to values: RecordValues) throws {
+                values.set(name, at: 0)
+                if count < 0 { throw Failure() }
+                values.set(count, at: 1)
+            }
+        }
+        let saved = try rows("name, count") { db in
+            for n in 0..<4 {
+                try Part(name: n % 2 == 0 ? nil : "\(n)", count: n).insert(db)
+                #expect(throws: Failure.self) { try Part(name: "failed", count: -1).insert(db) }
+            }
+        }
+        #expect(saved == (0..<4).map { [$0 % 2 == 0 ? .null : "\($0)".databaseValue, $0.databaseValue] })
+    }
+
+    @Test("with one name for two columns saves the latter")
+    func equalNames() throws {
+        struct Part: PersistableRecord, GeneratedRecord {
+            static let databaseTableName = "tag"
+            static let databaseColumns = RecordColumns(["name", "count", "NAME"])
+            var values: [Int]
+            init(_ values: [Int]) { self.values = values }
+            init(columns: RecordRow) throws { values = [] }
+            func encode(to container: inout PersistenceContainer) throws { try container.set(self) }
+            func encode(to row: RecordValues) throws {
+                for (place, value) in values.enumerated() { row.set(value, at: place) }
+            }
+        }
+        let saved = try rows("name, count") { db in for n in 0..<4 { try Part([n, n + 1, n + 2]).insert(db) } }
+        #expect(saved == (0..<4).map { [($0 + 2).databaseValue, ($0 + 1).databaseValue] })
     }
 }

@@ -149,6 +149,34 @@ struct RepeatedEncodingTests {
         #expect(saved == (0..<6).map { [$0.databaseValue, ($0 + 1).databaseValue] })
     }
 
+    @Test("leave the columns alone that a record inside of them has kept")
+    func keptColumns() throws {
+        final class Kept { var containers: [PersistenceContainer] = [] }
+        struct Inner: Encodable, EncodableRecord {
+            let kept: Kept
+            func encode(to encoder: any Encoder) throws {}
+            func encode(to container: inout PersistenceContainer) {
+                container["a"] = kept.containers.count
+                kept.containers.append(container)
+            }
+        }
+        struct Part: Encodable, PersistableRecord {
+            enum CodingKeys: CodingKey { case a, b }
+            let kept: Kept
+            func encode(to encoder: any Encoder) throws {
+                var single = encoder.singleValueContainer()
+                try single.encode(Inner(kept: kept))
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(-1, forKey: .a)
+                try container.encode("b", forKey: .b)
+            }
+        }
+        let kept = Kept()
+        let saved = try rows("a, b") { db in for _ in 0..<5 { try Part(kept: kept).insert(db) } }
+        #expect(saved == Array(repeating: [(-1).databaseValue, "b".databaseValue], count: 5))
+        #expect(kept.containers.map { Array($0.map(\.1)) } == (0..<5).map { [$0.databaseValue] })
+    }
+
     @Test("may compute the names of their keys")
     func computedNames() throws {
         struct Part: Codable, PersistableRecord {

@@ -32,12 +32,7 @@ struct StatementCache {
         init(_ sql: String) { self.sql = sql }
 
         static func == (key: Key, other: Key) -> Bool {
-            // Most programs pass the same literal again.
-            if key.sql.isSame(as: other.sql) { return true }
-            var (sql, others) = (key.sql, other.sql)
-            return sql.withUTF8 { bytes in
-                others.withUTF8 { bytes.count == $0.count && bytes.elementsEqual($0) }
-            }
+            key.sql.isSame(as: other.sql) || key.sql.hasBytes(of: other.sql)
         }
 
         func hash(into hasher: inout Hasher) {
@@ -82,7 +77,10 @@ struct StatementCache {
     }
 
     private mutating func find(_ sql: String) -> Int? {
-        if latest < entries.count, Key(entries[latest].sql) == Key(sql) { return latest }
+        if latest < entries.count {
+            // Most programs pass the same literal again, which is compared without counting a reference.
+            if entries[latest].sql.isSame(as: sql) || entries[latest].sql.hasBytes(of: sql) { return latest }
+        }
         guard let position = positions[Key(sql)] else { return nil }
         uses += 1
         entries[position].lastUse = uses

@@ -39,6 +39,7 @@ final class RecordEncoder: Encoder {
 
     /// Prepares for a record.
     func begin() {
+        container.makeUnique()
         columnStrategy = record.databaseColumnEncodingStrategy
         namesAreKeys = if case .useDefaultKeys = columnStrategy { true } else { false }
     }
@@ -74,12 +75,13 @@ final class RecordEncoder: Encoder {
         WrappedRecordEncodingContainer(encoder: self)
     }
 
+    @inline(__always)
     func column(for key: some CodingKey) -> String {
         namesAreKeys ? key.stringValue : columnStrategy.column(for: key)
     }
 
     func encode<T: Encodable>(_ value: T, in column: String) throws {
-        container.set(try databaseValue(value, in: column), for: column)
+        container.setUnique(try databaseValue(value, in: column), for: column)
     }
 
     private func databaseValue<T: Encodable>(_ value: T, in column: String) throws -> DatabaseValue {
@@ -112,12 +114,12 @@ private struct RecordEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
     var codingPath: [any CodingKey] { [] }
 
     private func set(_ value: consuming DatabaseValue, _ key: Key) {
-        encoder.container.set(value, for: encoder.column(for: key))
+        encoder.container.setUnique(value, for: encoder.column(for: key))
     }
 
     @inline(__always)
     private func set(_ value: some FixedWidthInteger & DatabaseValueConvertible & Codable, _ key: Key) {
-        encoder.container.set(integer: value.sqliteInteger, for: encoder.column(for: key))
+        encoder.container.setUnique(integer: value.sqliteInteger, for: encoder.column(for: key))
     }
 
     func encodeNil(forKey key: Key) { set(.null, key) }
@@ -195,7 +197,11 @@ private struct WrappedRecordEncodingContainer: SingleValueEncodingContainer {
     func encodeNil() throws { throw notARecord("nil") }
 
     func encode<T: Encodable>(_ value: T) throws {
-        if let record = value as? any EncodableRecord { return try record.encode(to: &encoder.container) }
+        if let record = value as? any EncodableRecord {
+            // The other record may keep a copy of the container.
+            defer { encoder.container.makeUnique() }
+            return try record.encode(to: &encoder.container)
+        }
         if value is any DatabaseValueConvertible { throw notARecord(value) }
         try value.encode(to: encoder)
     }

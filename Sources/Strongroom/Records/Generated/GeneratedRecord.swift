@@ -1,6 +1,6 @@
 import Foundation
 
-/// A record that reads rows by the positions of its columns. The macro `@DatabaseRecord` writes all of it.
+/// A record that reads and sets its columns by their positions. The macro `@DatabaseRecord` writes all of it.
 public protocol GeneratedRecord {
     /// The columns of the record, those of its parts included. A constant, because it is compared by its identity.
     static var databaseColumns: RecordColumns { get }
@@ -8,8 +8,8 @@ public protocol GeneratedRecord {
     /// Creates a record from a row.
     init(columns: RecordRow) throws
 
-    /// Sets the columns of the record, which is a part of another one, with a prefix before their names.
-    func encode(to container: inout PersistenceContainer, prefix: String) throws
+    /// Sets the columns of the record. It has to set each of them.
+    func encode(to values: RecordValues) throws
 }
 
 extension RecordColumns {
@@ -54,24 +54,5 @@ extension RecordRow {
         }
         // A number is JSON, too.
         return try decoder.decode(Value.self, from: Data.fromDatabaseValue(value) ?? Data(value.description.utf8))
-    }
-}
-
-extension PersistenceContainer {
-    /// Sets a column to a date, as a strategy stores it. Nil sets NULL.
-    public mutating func set(_ date: Date?, for column: String, _ strategy: DatabaseDateEncodingStrategy) {
-        set(date.map { strategy.databaseValue($0) } ?? .null, for: column)
-    }
-
-    /// Sets a column to the JSON of a value. Nil sets NULL.
-    public mutating func setJSON<Value: Encodable>(_ value: Value?, for column: String, _ encoder: JSONEncoder) throws {
-        guard let value else { return set(.null, for: column) }
-        set(String(decoding: try encoder.encode(value), as: UTF8.self).databaseValue, for: column)
-    }
-
-    /// Sets the columns of a part. Nil sets all of them to NULL.
-    public mutating func set<Part: GeneratedRecord>(_ part: Part?, prefix: String) throws {
-        if let part { return try part.encode(to: &self, prefix: prefix) }
-        for name in Part.databaseColumns.names { set(.null, for: prefix + name) }
     }
 }

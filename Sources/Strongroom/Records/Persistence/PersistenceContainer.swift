@@ -56,18 +56,54 @@ public struct PersistenceContainer: Sendable {
     }
 
     private mutating func insert(_ value: DatabaseValue, for column: String) {
-        if !isKnownUniquelyReferenced(&saved) { saved = SavedColumns(saved) }
+        makeUnique()
         saved.set(value, for: column)
     }
 
+    /// Ensures that no other container has the same columns.
+    mutating func makeUnique() {
+        if !isKnownUniquelyReferenced(&saved) { saved = SavedColumns(saved) }
+    }
+
+    /// Sets the value of a column, after ``makeUnique()``.
+    func setUnique(_ value: DatabaseValue, for column: String) {
+        if !saved.setNext(value, for: column) { saved.set(value, for: column) }
+    }
+
+    /// Sets a column to an integer, after ``makeUnique()``.
+    @inline(__always)
+    func setUnique(integer: Int64, for column: String) {
+        if saved.setNext(integer: integer, for: column) { return }
+        saved.set(DatabaseValue(storage: .int64(integer)), for: column)
+    }
+
     /// Returns the columns. The program can't change them through another container.
-    mutating func takeColumns() -> SavedColumns {
-        isKnownUniquelyReferenced(&saved) ? saved : SavedColumns(saved)
+    consuming func takeColumns() -> SavedColumns {
+        makeUnique()
+        return saved
     }
 
     /// Returns the value of a column; nil when the column is not set.
     func value(of column: String) -> DatabaseValue? {
         saved.index(of: column).map { saved.value(at: $0) }
+    }
+
+    // MARK: - Generated records
+
+    /// The memory of the values for a generated record, if its columns are expected, and none is set. They are set once
+    /// ``setFirst(_:)`` is called.
+    @usableFromInline
+    mutating func memory(for columns: RecordColumns) -> UnsafeMutablePointer<DatabaseValue>? {
+        isKnownUniquelyReferenced(&saved) ? saved.memory(for: columns) : nil
+    }
+
+    /// Sets the first columns to the values that are in the memory.
+    @usableFromInline
+    func setFirst(_ count: Int) { saved.setFirst(count) }
+
+    /// Expects the columns of a generated record for the next one, if they are all that are set.
+    mutating func expect(_ columns: RecordColumns) {
+        if isKnownUniquelyReferenced(&saved) { saved.expect(columns) }
     }
 
     // MARK: - Encoders

@@ -16,6 +16,9 @@ final class SavedColumns: @unchecked Sendable {
     /// The number of columns that the record has set.
     @exclusivity(unchecked) private(set) var count = 0
 
+    /// The list that the first names are, once a generated record has set them.
+    @exclusivity(unchecked) private var places: RecordColumns?
+
     /// The names as an array, once it was asked for.
     @exclusivity(unchecked) private var list: [String]?
 
@@ -43,6 +46,7 @@ final class SavedColumns: @unchecked Sendable {
         names.initialize(from: former.names, count: known)
         values = .allocate(capacity: capacity)
         values.initialize(repeating: .null, count: known)
+        places = former.places
         list = former.list
         insertion = former.insertion
         rowIDColumn = former.rowIDColumn
@@ -57,6 +61,7 @@ final class SavedColumns: @unchecked Sendable {
         names.initialize(from: original.names, count: known)
         values = .allocate(capacity: capacity)
         values.initialize(from: original.values, count: known)
+        places = original.places
         list = original.list
         insertion = original.insertion
         rowIDColumn = original.rowIDColumn
@@ -87,6 +92,21 @@ final class SavedColumns: @unchecked Sendable {
         return made
     }
 
+    // MARK: - Places
+
+    /// The memory of the values for a generated record, if its columns are expected, and none is set.
+    func memory(for columns: RecordColumns) -> UnsafeMutablePointer<DatabaseValue>? {
+        count == 0 && places === columns ? values : nil
+    }
+
+    /// Sets the first columns to the values that are in the memory.
+    func setFirst(_ count: Int) { self.count = count }
+
+    /// Expects the columns of a generated record, which are all that are set, by their places.
+    func expect(_ columns: RecordColumns) {
+        if count == columns.names.count { places = columns }
+    }
+
     // MARK: - Changes
 
     /// Expects the same columns for another record.
@@ -107,10 +127,7 @@ final class SavedColumns: @unchecked Sendable {
     func setNext(integer: Int64, for column: String) -> Bool {
         let next = count
         guard next < known, names[next].isSame(as: column) else { return false }
-        let place = values + next
-        let value = DatabaseValue(storage: .int64(integer))
-        // A former integer needs no release, whose check would take as long as all else.
-        if case .int64 = place.pointee.storage { place.initialize(to: value) } else { place.pointee = value }
+        values[next].replace(by: DatabaseValue(storage: .int64(integer)))
         count = next + 1
         return true
     }
@@ -136,6 +153,7 @@ final class SavedColumns: @unchecked Sendable {
         (names + count).deinitialize(count: known - count)
         (values + count).deinitialize(count: known - count)
         known = count
+        if let places, places.names.count > known { self.places = nil }
         namesHaveChanged()
     }
 
@@ -168,5 +186,18 @@ final class SavedColumns: @unchecked Sendable {
         for index in 0..<count where names[index].hasBytes(of: column) { return index }
         let folded = column.foldedSQLName
         return (0..<count).first { names[$0].foldedSQLName == folded }
+    }
+}
+
+extension DatabaseValue {
+    /// Replaces the value. An integer in the place of an integer, which is most frequent, needs no release, whose check
+    /// would take as long as all else.
+    @inlinable @inline(__always)
+    mutating func replace(by value: DatabaseValue) {
+        if case .int64 = storage, case .int64 = value.storage {
+            withUnsafeMutablePointer(to: &self) { $0.initialize(to: value) }
+        } else {
+            self = value
+        }
     }
 }

@@ -28,30 +28,21 @@ struct GeneratedWide: WideRecord, GeneratedRecord {
         i9 = try columns.value(9)
     }
 
-    func encode(to container: inout PersistenceContainer) {
-        container["i0"] = i0
-        container["i1"] = i1
-        container["i2"] = i2
-        container["i3"] = i3
-        container["i4"] = i4
-        container["i5"] = i5
-        container["i6"] = i6
-        container["i7"] = i7
-        container["i8"] = i8
-        container["i9"] = i9
+    func encode(to container: inout PersistenceContainer) throws {
+        try container.set(self)
     }
 
-    func encode(to container: inout PersistenceContainer, prefix: String) {
-        container[prefix + "i0"] = i0
-        container[prefix + "i1"] = i1
-        container[prefix + "i2"] = i2
-        container[prefix + "i3"] = i3
-        container[prefix + "i4"] = i4
-        container[prefix + "i5"] = i5
-        container[prefix + "i6"] = i6
-        container[prefix + "i7"] = i7
-        container[prefix + "i8"] = i8
-        container[prefix + "i9"] = i9
+    func encode(to values: RecordValues) throws {
+        values.set(self.i0, at: 0)
+        values.set(self.i1, at: 1)
+        values.set(self.i2, at: 2)
+        values.set(self.i3, at: 3)
+        values.set(self.i4, at: 4)
+        values.set(self.i5, at: 5)
+        values.set(self.i6, at: 6)
+        values.set(self.i7, at: 7)
+        values.set(self.i8, at: 8)
+        values.set(self.i9, at: 9)
     }
 
     var sum: Int64 {
