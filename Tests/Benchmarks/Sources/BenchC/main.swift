@@ -53,7 +53,7 @@ func work(_ item: Item, _ db: OpaquePointer?, _ size: Int64) -> Int64 {
         return cwork_rows(db, Workload.selectWide, 10, size)
     case .rowsInArray, .recordsInArray, .codableInArray, .generatedInArray:
         return cwork_rows_in_array(db, Workload.selectWide, size)
-    case .mixedRecords, .mixedCodable: return cwork_mixed_in_array(db, Workload.selectMixed, size)
+    case .mixedRecords, .mixedCodable, .mixedGenerated: return cwork_mixed_in_array(db, Workload.selectMixed, size)
     case .rowsOfText: return cwork_texts(db, Workload.selectTexts, size)
     case .rowsOfBlobs: return cwork_blobs(db, Workload.selectBlobs, size)
     case .joinedTracks: return cwork_tracks(db, Workload.selectTracks, size)

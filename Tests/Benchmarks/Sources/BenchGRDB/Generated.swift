@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 /// GRDB has no generated records. This is what a person writes who reads by position.
@@ -39,4 +40,31 @@ struct GeneratedWide: WideRecord {
         let first = i0 + i1 + i2 + i3 + i4
         return first + i5 + i6 + i7 + i8 + i9
     }
+}
+
+struct GeneratedMixed: MixedRecord {
+    var identifier: Int64
+    var title, body: String
+    var createdAt: Date
+    var rating: Double
+    var isFavorite: Bool
+    var comment: String?
+    var uuid: UUID
+    var kind: DocumentKind
+    var attributes: String
+
+    init(row: Row) {
+        identifier = row[0]
+        title = row[1]
+        body = row[2]
+        createdAt = row[3]
+        rating = row[4]
+        isFavorite = row[5]
+        comment = row[6]
+        uuid = row[7]
+        kind = row[8]
+        attributes = row[9]
+    }
+
+    var check: Int64 { identifier + Int64(title.utf8.count + body.utf8.count + (isFavorite ? 1 : 0)) }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Strongroom
 
 /// The record as @DatabaseRecord writes it: the benchmark needs no swift-syntax.
@@ -49,4 +50,53 @@ struct GeneratedWide: WideRecord, GeneratedRecord {
         let first = i0 + i1 + i2 + i3 + i4
         return first + i5 + i6 + i7 + i8 + i9
     }
+}
+
+struct GeneratedMixed: MixedRecord, GeneratedRecord {
+    static let databaseColumns = RecordColumns([
+        "identifier", "document_title", "body_text", "createdAt", "average_rating", "isFavorite", "optional_comment",
+        "documentUUID", "document_kind", "attributesAsJSON",
+    ])
+
+    var identifier: Int64
+    var title, body: String
+    var createdAt: Date
+    var rating: Double
+    var isFavorite: Bool
+    var comment: String?
+    var uuid: UUID
+    var kind: DocumentKind
+    var attributes: String
+
+    init(row: Row) throws {
+        try self.init(columns: row.reading(Self.databaseColumns))
+    }
+
+    init(columns: RecordRow) throws {
+        identifier = try columns.value(0)
+        title = try columns.value(1)
+        body = try columns.value(2)
+        createdAt = try columns.value(3)
+        rating = try columns.value(4)
+        isFavorite = try columns.value(5)
+        comment = try columns.value(6)
+        uuid = try columns.value(7)
+        kind = try columns.value(8)
+        attributes = try columns.value(9)
+    }
+
+    func encode(to values: RecordValues) {
+        values.set(self.identifier, at: 0)
+        values.set(self.title, at: 1)
+        values.set(self.body, at: 2)
+        values.set(self.createdAt, at: 3)
+        values.set(self.rating, at: 4)
+        values.set(self.isFavorite, at: 5)
+        values.set(self.comment, at: 6)
+        values.set(self.uuid, at: 7)
+        values.set(self.kind, at: 8)
+        values.set(self.attributes, at: 9)
+    }
+
+    var check: Int64 { identifier + Int64(title.utf8.count + body.utf8.count + (isFavorite ? 1 : 0)) }
 }

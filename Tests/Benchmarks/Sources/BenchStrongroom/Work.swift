@@ -99,6 +99,7 @@ struct Work: Sendable {
         case .generatedInArray: return try pool.read { try recordsInArray(GeneratedWide.self, $0) }
         case .mixedRecords: return try pool.read { try mixedInArray(PlainMixed.self, $0) }
         case .mixedCodable: return try pool.read { try mixedInArray(CodableMixed.self, $0) }
+        case .mixedGenerated: return try pool.read { try mixedInArray(GeneratedMixed.self, $0) }
         case .rowsOfText: return try pool.read(texts)
         case .rowsOfBlobs: return try pool.read(blobs)
         case .joinedTracks: return try pool.read(tracks)

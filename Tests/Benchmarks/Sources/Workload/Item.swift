@@ -3,7 +3,8 @@ public enum Item: String, CaseIterable, Sendable {
     case openRawKey, openKeySpec, openPassphrase, openFiveThreads
     case pointReadInAccess, pointReadPool, pointReadAwait, pointReadMainActor
     case rowsByIndex, rowsByName, rowsAsRecords, rowsAsCodable, rowsAsGenerated
-    case rowsInArray, recordsInArray, codableInArray, generatedInArray, mixedRecords, mixedCodable
+    case rowsInArray, recordsInArray, codableInArray, generatedInArray
+    case mixedRecords, mixedCodable, mixedGenerated
     case rowsOfText, rowsOfBlobs, joinedTracks, joinedInvoices
     case insertsPositional, insertsRecords, insertsCodable, insertsGenerated, insertsOfText, insertsOfBlobs,
         smallTransactions
@@ -33,6 +34,7 @@ public enum Item: String, CaseIterable, Sendable {
         case .generatedInArray: "rows of ten integers, as generated records in an array"
         case .mixedRecords: "rows of mixed columns, as records in an array"
         case .mixedCodable: "rows of mixed columns, as Codable records in an array"
+        case .mixedGenerated: "rows of mixed columns, as generated records in an array"
         case .rowsOfText: "rows of two texts, by index"
         case .rowsOfBlobs: "rows of one blob of 16 kB, by index"
         case .joinedTracks: "chinook: tracks with album, artist and genre, as records"
@@ -66,7 +68,7 @@ public enum Item: String, CaseIterable, Sendable {
         case .pointReadAwait, .pointReadMainActor: [300, 3_000, 30_000]
         case .rowsByIndex, .rowsByName, .rowsAsRecords, .rowsAsCodable, .rowsAsGenerated: [2_000, 20_000, 200_000]
         case .rowsInArray, .recordsInArray, .codableInArray, .generatedInArray: [2_000, 20_000, 200_000]
-        case .mixedRecords, .mixedCodable: [500, 5_000, 50_000]
+        case .mixedRecords, .mixedCodable, .mixedGenerated: [500, 5_000, 50_000]
         case .rowsOfText: [200, 2_000, 20_000]
         case .rowsOfBlobs: [20, 200, 2_000]
         case .joinedTracks: [35, 350, 3_500]
@@ -116,6 +118,7 @@ public enum Item: String, CaseIterable, Sendable {
         case .rowsAsGenerated, .generatedInArray: [.time(1.08)]
         case .mixedRecords: [.time(1.25)]
         case .mixedCodable: [.time(1.5)]
+        case .mixedGenerated: [.time(1.15)]
         case .rowsOfText, .rowsOfBlobs, .joinedTracks, .joinedInvoices, .insertsOfText, .insertsOfBlobs: [.time()]
         case .concurrentReaders, .concurrentScans: [.time()]
         case .insertsPositional: [.time(1.2)]
@@ -142,7 +145,7 @@ public enum Item: String, CaseIterable, Sendable {
         case .rowsByIndex, .rowsByName, .rowsAsRecords, .rowsAsCodable, .rowsAsGenerated, .rowsInArray, .recordsInArray,
             .codableInArray, .generatedInArray:
             return n * (n - 1) / 2 * 10 + n * 45
-        case .mixedRecords, .mixedCodable: return nil
+        case .mixedRecords, .mixedCodable, .mixedGenerated: return nil
         case .rowsOfText: return n * Int64(Workload.title.utf8.count + Workload.body.utf8.count)
         case .rowsOfBlobs: return n * Int64(Workload.blobSize)
         case .joinedTracks, .joinedInvoices: return nil
@@ -193,7 +196,7 @@ extension Item {
         case .rowsByIndex, .rowsByName, .rowsAsRecords, .rowsAsCodable, .rowsAsGenerated, .rowsInArray, .recordsInArray,
             .codableInArray, .generatedInArray:
             "SELECT SUM(i0) FROM wide"
-        case .mixedRecords, .mixedCodable: "SELECT SUM(LENGTH(body_text)) FROM mixed"
+        case .mixedRecords, .mixedCodable, .mixedGenerated: "SELECT SUM(LENGTH(body_text)) FROM mixed"
         case .rowsOfText: "SELECT SUM(LENGTH(body)) FROM texts"
         case .rowsOfBlobs: "SELECT SUM(LENGTH(data)) FROM blobs"
         case .joinedTracks: "SELECT COUNT(*) FROM Track"
