@@ -35,17 +35,28 @@ final class SchemaCache: ConnectionPart {
 
     var isEmpty: Bool { searchOrder == nil && contents.isEmpty }
 
+    /// Returns the object of the last look-up, if it was for `type`, and if the transaction that writes now has found it
+    /// current. Nil if a look-up has to tell.
+    @inline(__always)
+    func latest<Value: AnyObject>(_ class: Value.Type, for type: Any.Type, in transaction: Int) -> Value? {
+        settledTransaction == transaction ? latest(Value.self, ObjectIdentifier(type)) : nil
+    }
+
+    @inline(__always)
+    private func latest<Value: AnyObject>(_ class: Value.Type, _ type: ObjectIdentifier) -> Value? {
+        guard let latestDerived, latestDerived.type == type, Swift.type(of: latestDerived.value) == Value.self
+        else { return nil }
+        // The same class.
+        return unsafeDowncast(latestDerived.value, to: Value.self)
+    }
+
     /// Returns the object that is derived from the schemas for `type`. `make` creates it if necessary. It is kept until
     /// they change.
     func derived<Value: AnyObject>(
         for type: Any.Type, where serves: (Value) -> Bool, make: () -> Value
     ) -> Value {
         let id = ObjectIdentifier(type)
-        if let latestDerived, latestDerived.type == id, Swift.type(of: latestDerived.value) == Value.self {
-            // The same class.
-            let known = unsafeDowncast(latestDerived.value, to: Value.self)
-            if serves(known) { return known }
-        }
+        if let known = latest(Value.self, id), serves(known) { return known }
         let known = derived[id] as? Value
         let value = if let known, serves(known) { known } else { make() }
         derived[id] = value

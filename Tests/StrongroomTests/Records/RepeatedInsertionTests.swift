@@ -118,6 +118,21 @@ struct RepeatedInsertionTests {
         #expect(saved == values(expected))
     }
 
+    @Test("keep their statement while a restricted read has statements of its own, and while the cache overflows")
+    func otherCaches() throws {
+        let saved = try rows { db in
+            for n in 0..<4 {
+                try Part(("a", n), ("b", -n)).insert(db)
+                try db.restricted(to: Restrictions(tables: ["part"])) {
+                    for other in 0..<3 { _ = try Int.fetchOne(db, sql: "SELECT ? + \(other) AS x", arguments: [n]) }
+                    #expect(throws: DatabaseError.self) { try Part(("a", n), ("b", -n)).insert(db) }
+                }
+                for other in 0..<300 { _ = try Int.fetchOne(db, sql: "SELECT ? + \(other)", arguments: [n]) }
+            }
+        }
+        #expect(saved == values((0..<4).map { [$0, -$0, nil] }))
+    }
+
     @Test("give errors with their own values")
     func errors() throws {
         _ = try rows("a PRIMARY KEY, b, c") { db in

@@ -145,6 +145,19 @@ final class ConnectionParts {
         return add(Part(database), id)
     }
 
+    /// Calls `body` with a part that exists, without counting a reference to it. Returns nil if there is none.
+    ///
+    /// `body` must not run code that may end the part, such as a statement.
+    @inline(__always)
+    func with<Part: ConnectionPart, R>(_ type: Part.Type, _ body: (Part) -> R?) -> R? {
+        let id = ObjectIdentifier(type)
+        for index in types.indices where types[index] == id {
+            let part = Unmanaged.passUnretained(unsafeDowncast(all[index], to: type))
+            return part._withUnsafeGuaranteedRef(body)
+        }
+        return nil
+    }
+
     private func add<Part: ConnectionPart>(_ part: Part, _ id: ObjectIdentifier) -> Part {
         all.append(part)
         types.append(id)
@@ -201,6 +214,10 @@ extension Database {
     /// Returns the part with a type, which is created at the first call.
     @inline(__always)
     func part<Part: ConnectionPart>(_ type: Part.Type) -> Part { parts.part(type, of: self) }
+
+    /// Calls `body` with a part that exists, without counting a reference to it. Returns nil if there is none.
+    @inline(__always)
+    func withPart<Part: ConnectionPart, R>(_ type: Part.Type, _ body: (Part) -> R?) -> R? { parts.with(type, body) }
 
     /// True if a part records the reads of statements.
     var recordsReads: Bool { parts.concerns.contains(.reads) }

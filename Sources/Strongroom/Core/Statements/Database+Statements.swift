@@ -44,6 +44,16 @@ extension Database {
         return statement
     }
 
+    /// Returns the place in the cache of a statement that was reusable. Nil if it is not kept.
+    func place(ofStatement sql: String) -> StatementCache.Place? { statements.own.place(sql) }
+
+    /// Returns the statement at a place of the cache. Nil if it is in use elsewhere, or not there any more.
+    func reusableStatement(at place: StatementCache.Place) -> Statement? {
+        guard let statement = statements.own.idleStatement(at: place) else { return nil }
+        figures.count(.cachedStatements)
+        return statement
+    }
+
     private func remember(_ statement: Statement, for sql: String) {
         if statement.isReusable { statements.own.insert(statement, for: sql) }
     }

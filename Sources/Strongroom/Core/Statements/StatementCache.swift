@@ -19,10 +19,29 @@ struct StatementCache {
     /// The maximum number of statements.
     static let limit = 128
 
+    /// Where a statement is, for callers that run it again and again: a place needs no comparison of SQL. It is that of
+    /// one statement in one cache.
+    struct Place: Equatable {
+        fileprivate let position: Int
+        fileprivate let number: Int
+
+        private static let latestNumber = Mutex(0)
+
+        fileprivate static func newNumber() -> Int {
+            latestNumber.withLock { number in
+                number += 1
+                return number
+            }
+        }
+    }
+
     private struct Entry {
         let sql: String
         var statement: Statement
         var lastUse: Int
+
+        /// The number of the place, which no other entry has, not even of another cache.
+        let number = Place.newNumber()
     }
 
     /// SQL by its bytes: Swift takes two texts for equal that differ in the normalization of Unicode, SQLite does not.
@@ -59,16 +78,32 @@ struct StatementCache {
         return entries[position].statement
     }
 
+    /// Returns the place of the statement for the SQL. Nil if there is none.
+    mutating func place(_ sql: String) -> Place? {
+        find(sql).map { Place(position: $0, number: entries[$0].number) }
+    }
+
+    /// Returns the statement at a place if it is still there, and not in use elsewhere.
+    mutating func idleStatement(at place: Place) -> Statement? {
+        let position = place.position
+        guard position < entries.count, entries[position].number == place.number,
+            isKnownUniquelyReferenced(&entries[position].statement)
+        else { return nil }
+        if position != latest { use(position) }
+        return entries[position].statement
+    }
+
     mutating func insert(_ statement: Statement, for sql: String) {
         uses += 1
+        let entry = Entry(sql: sql, statement: statement, lastUse: uses)
         if let position = positions[Key(sql)] {
-            entries[position] = Entry(sql: sql, statement: statement, lastUse: uses)
+            entries[position] = entry
             return
         }
         if entries.count >= Self.limit { removeOlderHalf() }
         positions[Key(sql)] = entries.count
         latest = entries.count
-        entries.append(Entry(sql: sql, statement: statement, lastUse: uses))
+        entries.append(entry)
     }
 
     mutating func removeAll() {
@@ -82,10 +117,14 @@ struct StatementCache {
             if entries[latest].sql.isSame(as: sql) || entries[latest].sql.hasBytes(of: sql) { return latest }
         }
         guard let position = positions[Key(sql)] else { return nil }
+        use(position)
+        return position
+    }
+
+    private mutating func use(_ position: Int) {
         uses += 1
         entries[position].lastUse = uses
         latest = position
-        return position
     }
 
     private mutating func removeOlderHalf() {

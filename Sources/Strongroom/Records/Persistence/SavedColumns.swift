@@ -22,9 +22,9 @@ final class SavedColumns: @unchecked Sendable {
     /// The names as an array, once it was asked for.
     @exclusivity(unchecked) private var list: [String]?
 
-    /// The latest insertion of exactly these names in this order. It is compared by its address, because a program may
-    /// pass the columns of one record type to another.
-    @exclusivity(unchecked) var insertion: RecordInsertion?
+    /// The statement of the latest insertion of exactly these names in this order. A record of another type may have
+    /// these columns, if a program passes them on.
+    @exclusivity(unchecked) var insertion: StatementCache.Place?
 
     /// The table's column that is another name of the rowid. Nil if there is none, and before an insertion.
     @exclusivity(unchecked) var rowIDColumn: String?

@@ -70,6 +70,45 @@ struct StatementCacheTests {
         }
     }
 
+    @Test("finds a statement by its place, and no other one, whatever has become of the cache")
+    func places() throws {
+        try withEncryptedQueue { queue throws in
+            try queue.inDatabase { db throws in
+                func idle(_ place: StatementCache.Place) -> String? { db.reusableStatement(at: place)?.sql }
+                func place(_ sql: String) throws -> StatementCache.Place {
+                    _ = try db.reusableStatement(sql: sql)
+                    return try #require(db.place(ofStatement: sql))
+                }
+                let first = try place("SELECT 1"), second = try place("SELECT 2")
+                #expect(idle(first) == "SELECT 1")
+                #expect(idle(second) == "SELECT 2")
+                // In use: it is replaced by another statement, which has a place of its own.
+                let held = try db.reusableStatement(sql: "SELECT 1")
+                #expect(idle(first) == nil)
+                let replacement = try place("SELECT 1")
+                #expect(replacement != first)
+                withExtendedLifetime(held) { #expect(idle(first) == nil) }
+                #expect(idle(replacement) == "SELECT 1")
+                // Another cache, whose statements have the same positions.
+                let statements = db.statements
+                db.statements = StatementCaches()
+                _ = try (place("SELECT 3"), place("SELECT 4"))
+                #expect(idle(replacement) == nil)
+                #expect(idle(second) == nil)
+                db.statements = statements
+                #expect(idle(second) == "SELECT 2")
+                // A cache that was sorted, and one that was cleared.
+                for number in 3...StatementCache.limit * 2 { _ = try place("SELECT \(number)") }
+                #expect(idle(second) == nil)
+                let last = try place("SELECT 1000")
+                #expect(idle(last) == "SELECT 1000")
+                db.clearSchemaCache()
+                _ = try place("SELECT 5")
+                #expect([replacement, second, last].allSatisfy { idle($0) == nil })
+            }
+        }
+    }
+
     @Test("lets a query run within itself")
     func nested() throws {
         try withEncryptedQueue { queue throws in
