@@ -93,7 +93,7 @@ final class RecordDecoder: Decoder {
         isDecoding = true
         defer { isDecoding = wasDecoding }
         // Once for all columns.
-        row.requireAccess()
+        lentRow._withUnsafeGuaranteedRef { $0.requireAccess() }
         return try T(from: self)
     }
 
