@@ -35,8 +35,8 @@ final class SchemaCache: ConnectionPart {
 
     var isEmpty: Bool { searchOrder == nil && contents.isEmpty }
 
-    /// Returns the object of the last look-up, if it was for `type`, and if the transaction that writes now has found it
-    /// current. Nil if a look-up has to tell.
+    /// Returns the object of the last look-up if it was for `type`, and if the transaction that writes now has found the
+    /// schemas current. Nil if a look-up has to tell.
     @inline(__always)
     func latest<Value: AnyObject>(_ class: Value.Type, for type: Any.Type, in transaction: Int) -> Value? {
         settledTransaction == transaction ? latest(Value.self, ObjectIdentifier(type)) : nil
