@@ -35,7 +35,7 @@ final class SchemaCache: ConnectionPart {
 
     var isEmpty: Bool { searchOrder == nil && contents.isEmpty }
 
-    /// Returns the object of the last look-up if it was for `type`, and if the transaction that writes now has found the
+    /// Returns the object of the last look-up if it was for `type`, and the transaction that writes now has found the
     /// schemas current. Nil if a look-up has to tell.
     @inline(__always)
     func latest<Value: AnyObject>(_ class: Value.Type, for type: Any.Type, in transaction: Int) -> Value? {
