@@ -4,10 +4,9 @@ extension EncodableRecord where Self: Encodable {
     /// Sets a column for each property.
     public func encode(to container: inout PersistenceContainer) throws {
         let encoder = container.takeEncoder(for: Self.self)
-        // Moved, not copied: the container grows in place.
-        swap(&container, &encoder.container)
+        encoder.exchange(&container)
         defer {
-            swap(&container, &encoder.container)
+            encoder.exchange(&container)
             container.keep(encoder)
         }
         encoder.begin()
@@ -18,7 +17,10 @@ extension EncodableRecord where Self: Encodable {
 /// Encodes the properties of a record into columns.
 final class RecordEncoder: Encoder {
     // Unchecked exclusivity: see <doc:Layers>.
-    @exclusivity(unchecked) var container = PersistenceContainer()
+    @exclusivity(unchecked) private var container: PersistenceContainer
+
+    /// The columns of the container, which no other one has while the encoder has it.
+    @exclusivity(unchecked) private var columns: Unmanaged<SavedColumns>
 
     let record: any EncodableRecord.Type
     @exclusivity(unchecked) private var namesAreKeys = false
@@ -35,13 +37,28 @@ final class RecordEncoder: Encoder {
 
     init(_ record: (some EncodableRecord).Type) {
         self.record = record
+        container = PersistenceContainer()
+        columns = container.uniqueColumns()
     }
 
     /// Prepares for a record.
     func begin() {
-        container.makeUnique()
         columnStrategy = record.databaseColumnEncodingStrategy
         namesAreKeys = if case .useDefaultKeys = columnStrategy { true } else { false }
+    }
+
+    /// Exchanges the container for another one: it is moved, not copied, so that it grows in place.
+    func exchange(_ other: inout PersistenceContainer) {
+        swap(&container, &other)
+        columns = container.uniqueColumns()
+    }
+
+    /// Sets the columns of another record, which gets the container meanwhile.
+    func encode(columnsOf record: any EncodableRecord) throws {
+        var lent = PersistenceContainer()
+        exchange(&lent)
+        defer { exchange(&lent) }
+        try record.encode(to: &lent)
     }
 
     /// Makes the encoder keep its container for further records.
@@ -81,7 +98,21 @@ final class RecordEncoder: Encoder {
     }
 
     func encode<T: Encodable>(_ value: T, in column: String) throws {
-        container.setUnique(try databaseValue(value, in: column), for: column)
+        set(try databaseValue(value, in: column), for: column)
+    }
+
+    func set(_ value: DatabaseValue, for column: String) {
+        columns._withUnsafeGuaranteedRef { columns in
+            if !columns.setNext(value, for: column) { columns.set(value, for: column) }
+        }
+    }
+
+    @inline(__always)
+    func set(integer: Int64, for column: String) {
+        columns._withUnsafeGuaranteedRef { columns in
+            if columns.setNext(integer: integer, for: column) { return }
+            columns.set(DatabaseValue(storage: .int64(integer)), for: column)
+        }
     }
 
     private func databaseValue<T: Encodable>(_ value: T, in column: String) throws -> DatabaseValue {
@@ -114,12 +145,12 @@ private struct RecordEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
     var codingPath: [any CodingKey] { [] }
 
     private func set(_ value: consuming DatabaseValue, _ key: Key) {
-        encoder.container.setUnique(value, for: encoder.column(for: key))
+        encoder.set(value, for: encoder.column(for: key))
     }
 
     @inline(__always)
     private func set(_ value: some FixedWidthInteger & DatabaseValueConvertible & Codable, _ key: Key) {
-        encoder.container.setUnique(integer: value.sqliteInteger, for: encoder.column(for: key))
+        encoder.set(integer: value.sqliteInteger, for: encoder.column(for: key))
     }
 
     func encodeNil(forKey key: Key) { set(.null, key) }
@@ -197,11 +228,7 @@ private struct WrappedRecordEncodingContainer: SingleValueEncodingContainer {
     func encodeNil() throws { throw notARecord("nil") }
 
     func encode<T: Encodable>(_ value: T) throws {
-        if let record = value as? any EncodableRecord {
-            // The other record may keep a copy of the container.
-            defer { encoder.container.makeUnique() }
-            return try record.encode(to: &encoder.container)
-        }
+        if let record = value as? any EncodableRecord { return try encoder.encode(columnsOf: record) }
         if value is any DatabaseValueConvertible { throw notARecord(value) }
         try value.encode(to: encoder)
     }

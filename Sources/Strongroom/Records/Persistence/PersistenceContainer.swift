@@ -65,16 +65,11 @@ public struct PersistenceContainer: Sendable {
         if !isKnownUniquelyReferenced(&saved) { saved = SavedColumns(saved) }
     }
 
-    /// Sets the value of a column, after ``makeUnique()``.
-    func setUnique(_ value: DatabaseValue, for column: String) {
-        if !saved.setNext(value, for: column) { saved.set(value, for: column) }
-    }
-
-    /// Sets a column to an integer, after ``makeUnique()``.
-    @inline(__always)
-    func setUnique(integer: Int64, for column: String) {
-        if saved.setNext(integer: integer, for: column) { return }
-        saved.set(DatabaseValue(storage: .int64(integer)), for: column)
+    /// The columns, which no other container has until the program gets this one. They are not counted: the container
+    /// keeps them.
+    mutating func uniqueColumns() -> Unmanaged<SavedColumns> {
+        makeUnique()
+        return .passUnretained(saved)
     }
 
     /// Returns the columns. The program can't change them through another container.
