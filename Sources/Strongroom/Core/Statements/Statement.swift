@@ -267,24 +267,21 @@ public final class Statement {
     func bind(_ values: UnsafeBufferPointer<DatabaseValue>) throws {
         if regionNarrowing != nil { regionNarrowing = nil }
         for index in 0..<values.count {
-            let code = bind(values.baseAddress! + index, at: CInt(truncatingIfNeeded: index + 1))
-            if code != SQLITE_OK { try bindAgain(values, index, after: code) }
+            let position = CInt(truncatingIfNeeded: index + 1), value = values.baseAddress! + index
+            var code = bind(value, at: position)
+            if code == SQLITE_OK { continue }
+            if code == SQLITE_MISUSE {
+                // The program has stepped the raw statement. A reset returns the result of the last step, which is the
+                // program's.
+                raw.reset()
+                code = bind(value, at: position)
+            }
+            if code != SQLITE_OK { throw bindingError(code, values) }
         }
         for position in patternParameters where values[Int(position) - 1].isNull {
             let code = PatternParameters.matchingNothing.bind(to: sqliteStatement, at: position)
             if code != SQLITE_OK { throw bindingError(code, values) }
         }
-    }
-
-    /// Binds a value that could not be bound, if the reason was a program that has stepped the raw statement.
-    private func bindAgain(_ values: UnsafeBufferPointer<DatabaseValue>, _ index: Int, after code: CInt) throws {
-        var code = code
-        if code == SQLITE_MISUSE {
-            // A reset returns the result of the last step, which is the program's.
-            raw.reset()
-            code = bind(values.baseAddress! + index, at: CInt(truncatingIfNeeded: index + 1))
-        }
-        if code != SQLITE_OK { throw bindingError(code, values) }
     }
 
     @inline(__always)

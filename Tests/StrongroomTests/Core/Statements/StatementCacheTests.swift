@@ -90,12 +90,12 @@ struct StatementCacheTests {
                 withExtendedLifetime(held) { #expect(idle(first) == nil) }
                 #expect(idle(replacement) == "SELECT 1")
                 // Another cache, whose statements have the same positions.
-                let statements = db.statements
-                db.statements = StatementCaches()
+                var others = StatementCaches()
+                swap(&db.statements, &others)
                 _ = try (place("SELECT 3"), place("SELECT 4"))
                 #expect(idle(replacement) == nil)
                 #expect(idle(second) == nil)
-                db.statements = statements
+                swap(&db.statements, &others)
                 #expect(idle(second) == "SELECT 2")
                 // A cache that was sorted, and one that was cleared.
                 for number in 3...StatementCache.limit * 2 { _ = try place("SELECT \(number)") }
