@@ -14,7 +14,9 @@ public struct RecordValues {
 
     /// Sets the value of a column. Nil sets NULL.
     ///
-    /// - parameter place: the place of the column in the list of ``RecordColumns``.
+    /// - parameters:
+    ///   - value: the value.
+    ///   - place: the place of the column in the list of ``RecordColumns``.
     @inlinable @inline(__always)
     public func set(_ value: some DatabaseValueConvertible, at place: Int) {
         precondition(place < count)
