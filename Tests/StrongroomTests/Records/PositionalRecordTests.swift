@@ -161,11 +161,7 @@ struct PositionalRecordTests {
     // MARK: - Saving
 
     private func rows(_ columns: String, _ save: (Database) throws -> Void) throws -> [[DatabaseValue]] {
-        try QueueFixture().queue.write { db in
-            try db.execute(sql: "CREATE TABLE tag (\(columns))")
-            try save(db)
-            return try Row.fetchAll(db, sql: "SELECT * FROM tag ORDER BY rowid").map { Array($0.databaseValues) }
-        }
+        try savedRows(of: "tag", columns, save)
     }
 
     @Test("sets its columns beside others, which differ from record to record")
@@ -236,6 +232,25 @@ struct PositionalRecordTests {
             }
         }
         #expect(saved == (0..<4).map { [$0 % 2 == 0 ? .null : "\($0)".databaseValue, $0.databaseValue] })
+    }
+
+    @Test("that leaves a column out saves NULL, and not the value of the record before")
+    func omissions() throws {
+        struct Part: PersistableRecord, GeneratedRecord {
+            static let databaseTableName = "tag"
+            static let databaseColumns = RecordColumns(["name", "count"])
+            var name: String?, count: Int?
+            init(name: String?, count: Int?) { (self.name, self.count) = (name, count) }
+            init(columns: RecordRow) throws { (name, count) = try (columns.value(0), columns.value(1)) }
+            func encode(to container: inout PersistenceContainer) throws { try container.set(self) }
+            func encode(to values: RecordValues) throws {
+                if let name { values.set(name, at: 0) }
+                if let count { values.set(count, at: 1) }
+            }
+        }
+        let parts = (0..<8).map { Part(name: $0 % 2 == 0 ? "\($0)" : nil, count: $0 % 4 < 2 ? $0 : nil) }
+        let saved = try rows("name, count") { db in for part in parts { try part.insert(db) } }
+        #expect(saved == parts.map { [$0.name.databaseValue, $0.count.databaseValue] })
     }
 
     @Test("with one name for two columns saves the latter")

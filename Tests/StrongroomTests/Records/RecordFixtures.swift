@@ -44,6 +44,15 @@ func withRecords<T>(_ body: (Database) throws -> T) throws -> T {
     }
 }
 
+/// The rows of a new table after `save`.
+func savedRows(of table: String, _ columns: String, _ save: (Database) throws -> Void) throws -> [[DatabaseValue]] {
+    try QueueFixture().queue.write { db in
+        try db.execute(sql: "CREATE TABLE \(table) (\(columns))")
+        try save(db)
+        return try Row.fetchAll(db, sql: "SELECT * FROM \(table) ORDER BY rowid").map { Array($0.databaseValues) }
+    }
+}
+
 /// The SQL that runs while `body` does, but for what looks at the schema.
 func statements(_ db: Database, _ body: () throws -> Void) rethrows -> [String] {
     var statements: [String] = []

@@ -8,11 +8,7 @@ struct RepeatedEncodingTests {
     private func rows(
         _ columns: String, _ save: (Database) throws -> Void
     ) throws -> [[DatabaseValue]] {
-        try QueueFixture().queue.write { db in
-            try db.execute(sql: "CREATE TABLE part (\(columns))")
-            try save(db)
-            return try Row.fetchAll(db, sql: "SELECT * FROM part ORDER BY rowid").map { Array($0.databaseValues) }
-        }
+        try savedRows(of: "part", columns, save)
     }
 
     @Test("may have their columns in another order each time")

@@ -18,11 +18,7 @@ struct RepeatedInsertionTests {
     }
 
     private func rows(_ columns: String = "a, b, c", _ save: (Database) throws -> Void) throws -> [[DatabaseValue]] {
-        try QueueFixture().queue.write { db in
-            try db.execute(sql: "CREATE TABLE part (\(columns))")
-            try save(db)
-            return try Row.fetchAll(db, sql: "SELECT * FROM part ORDER BY rowid").map { Array($0.databaseValues) }
-        }
+        try savedRows(of: "part", columns, save)
     }
 
     private func values(_ rows: [[Int?]]) -> [[DatabaseValue]] { rows.map { $0.map { $0.databaseValue } } }

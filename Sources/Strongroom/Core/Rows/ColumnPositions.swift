@@ -75,7 +75,7 @@ public struct RecordRow {
     /// - parameter place: the place of the column in the list of ``RecordColumns``.
     @inlinable @inline(__always)
     public func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ place: Int) throws -> Value {
-        precondition(place < count)
+        precondition(place >= 0 && place < count)
         let index = positions[place]
         if index >= 0, let statement, let value = Value.fromStatement(statement, atUncheckedIndex: index) {
             return value
@@ -99,7 +99,7 @@ public struct RecordRow {
 
     /// Returns the row for a record whose columns are a part of this one's, from a place on.
     public func part(from place: Int, count: Int) -> RecordRow {
-        precondition(place + count <= self.count)
+        precondition(place >= 0 && place + count <= self.count)
         return RecordRow(row, positions + place, count)
     }
 
@@ -114,7 +114,7 @@ public struct RecordRow {
     }
 
     func index(_ place: Int) -> Int? {
-        precondition(place < count)
+        precondition(place >= 0 && place < count)
         return positions[place] < 0 ? nil : Int(positions[place])
     }
 

@@ -8,7 +8,7 @@ public protocol GeneratedRecord {
     /// Creates a record from a row.
     init(columns: RecordRow) throws
 
-    /// Sets the columns of the record. It has to set each of them.
+    /// Sets the columns of the record. Those that it doesn't set are NULL.
     func encode(to values: RecordValues) throws
 }
 

@@ -94,9 +94,11 @@ final class SavedColumns: @unchecked Sendable {
 
     // MARK: - Places
 
-    /// The memory of the values for a generated record, if its columns are expected, and none is set.
+    /// The memory of the values for a generated record, all NULL, if its columns are expected, and none is set.
     func memory(for columns: RecordColumns) -> UnsafeMutablePointer<DatabaseValue>? {
-        count == 0 && places === columns ? values : nil
+        guard count == 0, places === columns else { return nil }
+        for place in 0..<columns.names.count { values[place].replace(by: .null) }
+        return values
     }
 
     /// Sets the first columns to the values that are in the memory.
@@ -190,14 +192,13 @@ final class SavedColumns: @unchecked Sendable {
 }
 
 extension DatabaseValue {
-    /// Replaces the value. An integer in the place of an integer, which is most frequent, needs no release, whose check
-    /// would take as long as all else.
+    /// Replaces the value. Numbers and NULL, which are most frequent, need no release, whose check would take as long
+    /// as all else.
     @inlinable @inline(__always)
     mutating func replace(by value: DatabaseValue) {
-        if case .int64 = storage, case .int64 = value.storage {
-            withUnsafeMutablePointer(to: &self) { $0.initialize(to: value) }
-        } else {
-            self = value
+        switch storage {
+        case .null, .int64, .double: withUnsafeMutablePointer(to: &self) { $0.initialize(to: value) }
+        case .string, .blob: self = value
         }
     }
 }
