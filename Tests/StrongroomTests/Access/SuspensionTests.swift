@@ -2,21 +2,21 @@ import Foundation
 import Strongroom
 import Testing
 
+/// The error of a suspended database, whichever of its three forms.
+private func expectSuspension(_ error: (any Error)?, sourceLocation: SourceLocation = #_sourceLocation) {
+    let error = error as? DatabaseError
+    #expect(error?.isInterruptionError == true, sourceLocation: sourceLocation)
+    #expect([.SQLITE_INTERRUPT, .SQLITE_ABORT].contains(error?.resultCode), sourceLocation: sourceLocation)
+    let messages = ["Database is suspended", "Transaction was aborted", "interrupted"]
+    #expect(messages.contains(error?.message ?? ""), sourceLocation: sourceLocation)
+}
+
 @Suite("Suspension", .timeLimit(.minutes(2)))
 struct SuspensionTests {
     static func wal() -> Configuration {
         var configuration = Configuration.encrypted()
         configuration.journalMode = .wal
         return configuration
-    }
-
-    /// The error of a suspended database, whichever of its three forms.
-    func expectSuspension(_ error: (any Error)?, sourceLocation: SourceLocation = #_sourceLocation) {
-        let error = error as? DatabaseError
-        #expect(error?.isInterruptionError == true, sourceLocation: sourceLocation)
-        #expect([.SQLITE_INTERRUPT, .SQLITE_ABORT].contains(error?.resultCode), sourceLocation: sourceLocation)
-        let messages = ["Database is suspended", "Transaction was aborted", "interrupted"]
-        #expect(messages.contains(error?.message ?? ""), sourceLocation: sourceLocation)
     }
 
     @Test("refuses new writes, does not stop reads in WAL mode, and ends", arguments: WriterKind.allCases)
@@ -300,36 +300,42 @@ struct SuspensionTests {
         try fixture.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
     }
 
+    // A notification stops all work of the process on files: these two tests run in processes of their own.
+
     @Test("follows the notifications, if the configuration wants it", arguments: [true, false])
-    func notifications(observes: Bool) throws {
-        var configuration = Self.wal()
-        configuration.observesSuspensionNotifications = observes
-        let pool = try PoolFixture(configuration).pool, queue = try QueueFixture(configuration).queue
-        let writers: [any DatabaseWriter] = [pool, queue]
-        NotificationCenter.default.post(name: Database.suspendNotification, object: nil)
-        for writer in writers {
-            if observes {
-                expectSuspension(#expect(throws: (any Error).self) { try writer.write { try $0.insertWine() } })
-            } else {
-                try writer.write { try $0.insertWine() }
+    func notifications(observes: Bool) async {
+        await #expect(processExitsWith: .success) { [observes] in
+            var configuration = Self.wal()
+            configuration.observesSuspensionNotifications = observes
+            let pool = try PoolFixture(configuration).pool, queue = try QueueFixture(configuration).queue
+            let writers: [any DatabaseWriter] = [pool, queue]
+            NotificationCenter.default.post(name: Database.suspendNotification, object: nil)
+            for writer in writers {
+                if observes {
+                    expectSuspension(#expect(throws: (any Error).self) { try writer.write { try $0.insertWine() } })
+                } else {
+                    try writer.write { try $0.insertWine() }
+                }
             }
+            NotificationCenter.default.post(name: Database.resumeNotification, object: nil)
+            for writer in writers { try writer.write { try $0.insertWine() } }
         }
-        NotificationCenter.default.post(name: Database.resumeNotification, object: nil)
-        for writer in writers { try writer.write { try $0.insertWine() } }
     }
 
     @Test("does not keep a database alive, and ignores released ones")
-    func lifetime() throws {
-        var configuration = Configuration.encrypted()
-        configuration.observesSuspensionNotifications = true
-        weak var pool: DatabasePool?
-        do {
-            let fixture = try PoolFixture(configuration)
-            pool = fixture.pool
+    func lifetime() async {
+        await #expect(processExitsWith: .success) {
+            var configuration = Configuration.encrypted()
+            configuration.observesSuspensionNotifications = true
+            weak var pool: DatabasePool?
+            do {
+                let fixture = try PoolFixture(configuration)
+                pool = fixture.pool
+            }
+            #expect(pool == nil)
+            NotificationCenter.default.post(name: Database.suspendNotification, object: nil)
+            NotificationCenter.default.post(name: Database.resumeNotification, object: nil)
         }
-        #expect(pool == nil)
-        NotificationCenter.default.post(name: Database.suspendNotification, object: nil)
-        NotificationCenter.default.post(name: Database.resumeNotification, object: nil)
     }
 
     @Test(
@@ -361,25 +367,5 @@ struct SuspensionTests {
         #expect(closed?.reason == .closed)
         let queue = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: .encrypted())
         #expect(try queue.read { try $0.countWines() } == (isWritten ? 1 : 0))
-    }
-}
-
-/// The locks that this process holds on a database file and its companions, from /proc/locks.
-enum Locks {
-    /// Those that keep other processes out.
-    static func exclusive(on path: String) throws -> [String] {
-        try all(on: path).filter { $0.contains(" WRITE ") }
-    }
-
-    static func all(on path: String) throws -> [String] {
-        let inodes = ["", "-wal", "-shm", "-journal"].compactMap { suffix -> String? in
-            let attributes = try? FileManager.default.attributesOfItem(atPath: path + suffix)
-            return (attributes?[.systemFileNumber] as? NSNumber).map { ":\($0.uint64Value) " }
-        }
-        let process = " \(ProcessInfo.processInfo.processIdentifier) "
-        let table = try String(contentsOfFile: "/proc/locks", encoding: .utf8)
-        return table.split(separator: "\n").map(String.init).filter { line in
-            line.contains(process) && inodes.contains { line.contains($0) }
-        }
     }
 }

@@ -239,31 +239,33 @@ extension SharingGuideSamples {
     }
 
     @Test("Suspending, catching refusals, resuming")
-    func suspension() throws {
-        let path = try SampleDatabase.path()
-        var configuration = Configuration.encrypted()
-        configuration.observesSuspensionNotifications = true
-        let dbPool = try DatabasePool(path: path, configuration: configuration)
-        let delegate = AppDelegate()
+    func suspension() async {
+        await #expect(processExitsWith: .success) {
+            let path = try SampleDatabase.path()
+            var configuration = Configuration.encrypted()
+            configuration.observesSuspensionNotifications = true
+            let dbPool = try DatabasePool(path: path, configuration: configuration)
+            let delegate = AppDelegate()
 
-        delegate.applicationDidEnterBackground()
-        var isCaught = false
-        do {
+            delegate.applicationDidEnterBackground()
+            var isCaught = false
+            do {
+                try dbPool.write { db in try db.execute(sql: "INSERT INTO player DEFAULT VALUES") }
+            } catch let error as DatabaseError where error.isInterruptionError {
+                // Oops, the database is suspended.
+                // Maybe try again after database is resumed?
+                isCaught = true
+            }
+            #expect(isCaught)
+
+            delegate.applicationWillEnterForeground()
             try dbPool.write { db in try db.execute(sql: "INSERT INTO player DEFAULT VALUES") }
-        } catch let error as DatabaseError where error.isInterruptionError {
-            // Oops, the database is suspended.
-            // Maybe try again after database is resumed?
-            isCaught = true
-        }
-        #expect(isCaught)
 
-        delegate.applicationWillEnterForeground()
-        try dbPool.write { db in try db.execute(sql: "INSERT INTO player DEFAULT VALUES") }
-
-        delegate.applicationDidEnterBackground()
-        try delegate.performFetch {
-            try dbPool.write { db in try db.execute(sql: "INSERT INTO player DEFAULT VALUES") }
+            delegate.applicationDidEnterBackground()
+            try delegate.performFetch {
+                try dbPool.write { db in try db.execute(sql: "INSERT INTO player DEFAULT VALUES") }
+            }
+            #expect(try dbPool.read(Player.fetchCount) == 2)
         }
-        #expect(try dbPool.read(Player.fetchCount) == 2)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 #if !canImport(Darwin)
 @Suite("The lock of an opening", .timeLimit(.minutes(2)), .serialized)
 struct OpeningLockTests {
-    private func following() -> Configuration {
+    private static func following() -> Configuration {
         var configuration = Configuration.encrypted()
         configuration.observesSuspensionNotifications = true
         return configuration
@@ -49,26 +49,30 @@ struct OpeningLockTests {
     }
 
     @Test("is one of the locks that a stop waits for")
-    func counted() throws {
-        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
-        let pool = try DatabasePool.openShared(path: path, configuration: following()) { _ in
-            #expect(Suspensions.shared.isLockHeld)
+    func counted() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+            let pool = try DatabasePool.openShared(path: path, configuration: Self.following()) { _ in
+                #expect(Suspensions.shared.isLockHeld)
+            }
+            #expect(!Suspensions.shared.isLockHeld)
+            try pool.close()
         }
-        #expect(!Suspensions.shared.isLockHeld)
-        try pool.close()
     }
 
     @Test("is not taken during a suspension")
-    func suspended() throws {
-        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
-        try DatabasePool.openShared(path: path, configuration: following()).close()
-        NotificationCenter.default.post(name: Database.suspendNotification, object: nil)
-        defer { NotificationCenter.default.post(name: Database.resumeNotification, object: nil) }
-        let error = #expect(throws: DatabaseError.self) {
-            _ = try DatabasePool.openShared(path: path, configuration: following())
+    func suspended() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+            try DatabasePool.openShared(path: path, configuration: Self.following()).close()
+            NotificationCenter.default.post(name: Database.suspendNotification, object: nil)
+            defer { NotificationCenter.default.post(name: Database.resumeNotification, object: nil) }
+            let error = #expect(throws: DatabaseError.self) {
+                _ = try DatabasePool.openShared(path: path, configuration: Self.following())
+            }
+            #expect(error?.reason == .suspended)
+            #expect(!Suspensions.shared.isLockHeld)
         }
-        #expect(error?.reason == .suspended)
-        #expect(!Suspensions.shared.isLockHeld)
     }
 }
 #endif

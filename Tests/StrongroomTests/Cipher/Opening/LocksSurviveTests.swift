@@ -72,12 +72,6 @@ struct LocksSurviveTests {
         return configuration
     }
 
-    /// The locks that this process holds on the file, without their numbers in /proc/locks, which change with other
-    /// files.
-    private static func locks(on path: String) throws -> [String] {
-        try Locks.all(on: path).map { String($0.drop { $0 != " " }) }
-    }
-
     /// Runs `body` while this process has written to the database, and not committed.
     private func whileWriting(_ body: (_ path: String, _ folder: TemporaryFolder) throws -> Void) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
@@ -93,12 +87,12 @@ struct LocksSurviveTests {
     @Test("whatever the process does to the same file meanwhile", arguments: Operation.allCases)
     func operations(operation: Operation) throws {
         try whileWriting { path, folder in
-            let before = try Self.locks(on: path)
+            let before = try Locks.all(on: path)
             try operation.run(path, folder)
             #expect(!before.isEmpty)
             // SQLite may keep a shared lock for the second connection until the first one is done; no lock may be
             // missing.
-            let after = try Self.locks(on: path)
+            let after = try Locks.all(on: path)
             #expect(before.allSatisfy(after.contains), "\(before) \(after)")
         }
     }

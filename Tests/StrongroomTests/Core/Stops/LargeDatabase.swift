@@ -35,7 +35,7 @@ struct LargeDatabase {
     var path: String { folder.path("db.sqlite") }
 
     /// The locks that keep others out: without a write-ahead log, readers do.
-    func locks() throws -> [String] {
+    func locks() throws -> Set<String> {
         FileManager.default.fileExists(atPath: path + "-wal") ? try Locks.exclusive(on: path) : try Locks.all(on: path)
     }
 

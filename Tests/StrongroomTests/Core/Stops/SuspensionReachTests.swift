@@ -271,20 +271,20 @@ struct LongWorkTests {
     }
 }
 
+private let encryption = Encryption(key: .passphrase("correct horse"))
+
+private func makeFile(_ folder: TemporaryFolder) throws -> String {
+    var configuration = Configuration()
+    configuration.encryption = encryption
+    configuration.journalMode = .wal
+    let queue = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration)
+    try queue.write { try $0.execute(sql: "CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT)") }
+    try queue.close()
+    return queue.path
+}
+
 @Suite("Stops reach work on files that no pool has open", .timeLimit(.minutes(2)), .serialized)
 struct FileWorkStopTests {
-    private let encryption = Encryption(key: .passphrase("correct horse"))
-
-    private func makeFile(_ folder: TemporaryFolder) throws -> String {
-        var configuration = Configuration()
-        configuration.encryption = encryption
-        configuration.journalMode = .wal
-        let queue = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration)
-        try queue.write { try $0.execute(sql: "CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT)") }
-        try queue.close()
-        return queue.path
-    }
-
     @Test("of a change of header, before it has changed")
     func header() async throws {
         let folder = try TemporaryFolder(), path = try makeFile(folder)
@@ -302,16 +302,18 @@ struct FileWorkStopTests {
             PlaintextHeader(size: 32, salt: .sidecar), path: path, encryption: encryption)
     }
 
-    @Test("of a copy, by the notification of a suspension")
-    func copy() async throws {
-        let folder = try TemporaryFolder(), path = try makeFile(folder)
-        let error = #expect(throws: DatabaseError.self) {
-            try DatabaseFile.decrypt(path: path, to: folder.path("copy.sqlite"), encryption: encryption) { _ in
-                NotificationCenter.default.post(name: Database.suspendNotification, object: nil)
+    @Test("of a copy, by the notification of a suspension, which stops all such work of the process")
+    func copy() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder(), path = try makeFile(folder)
+            let error = #expect(throws: DatabaseError.self) {
+                try DatabaseFile.decrypt(path: path, to: folder.path("copy.sqlite"), encryption: encryption) { _ in
+                    NotificationCenter.default.post(name: Database.suspendNotification, object: nil)
+                }
             }
+            NotificationCenter.default.post(name: Database.resumeNotification, object: nil)
+            #expect(error?.isInterruptionError == true)
+            #expect(!FileManager.default.fileExists(atPath: folder.path("copy.sqlite")))
         }
-        NotificationCenter.default.post(name: Database.resumeNotification, object: nil)
-        #expect(error?.isInterruptionError == true)
-        #expect(!FileManager.default.fileExists(atPath: folder.path("copy.sqlite")))
     }
 }
