@@ -72,7 +72,7 @@ extension Database {
 
     /// Runs the smallest possible read: a deferred transaction takes its state at its first read.
     func takeSnapshot() throws {
-        try untraced { try transactions.statements.statement(for: .takeSnapshot, of: self).run() }
+        try untraced { try transactions.statements.run(.takeSnapshot, on: self) }
     }
 
     /// Creates the files of the write-ahead log. A read-only connection without write access to the folder can't.

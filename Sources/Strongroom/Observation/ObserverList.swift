@@ -57,7 +57,8 @@ final class ObserverList: ConnectionPart {
         for name in database.transactions.savepoints { state.savepoints.begin(name) }
     }
 
-    var concerns: PartConcerns { isActive ? [.effects, .transactions] : [] }
+    // Without observers, too, the list follows the savepoints of the transaction.
+    var concerns: PartConcerns { isActive ? [.effects, .transactions, .ends] : .ends }
 
     // MARK: - Observers
 

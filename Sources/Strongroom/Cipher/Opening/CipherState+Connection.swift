@@ -1,6 +1,8 @@
 // The work of the cipher around statements and transactions.
 
 extension CipherState: ConnectionPart {
+    var concerns: PartConcerns { isCreationPending ? .ends : [] }
+
     func willCompile(_ text: SQLText, in db: Database) throws {
         if phase.isPending { try db.keySetup.settleKey(before: text) }
         keyInSQL = nil

@@ -1,6 +1,10 @@
 /// The encryption of a connection.
 final class CipherState {
-    init(_ database: Database) {}
+    private unowned let parts: ConnectionParts
+
+    init(_ database: Database) {
+        parts = database.parts
+    }
 
     /// The key of the main database. Nil for clear text.
     var key: DatabaseKey?
@@ -14,7 +18,11 @@ final class CipherState {
     var phase = CipherPhase()
     var requested = RequestedFormat()
     var creation = Creation() {
-        didSet { isCreationPending = creation.isPending }
+        didSet {
+            guard isCreationPending != creation.isPending else { return }
+            isCreationPending.toggle()
+            parts.update()
+        }
     }
 
     /// True if the first commit has something to settle. Stored: to ask the creation would copy it in each transaction.

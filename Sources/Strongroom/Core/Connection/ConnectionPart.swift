@@ -27,8 +27,8 @@ protocol ConnectionPart: AnyObject {
     /// statement.
     func willRun(_ statement: Statement, in db: Database) throws
 
-    /// Called after a statement with effects, or after the failure of any statement. An error is the reason why the
-    /// part has undone the statement.
+    /// Called after a statement with effects if it concerns a part, or opens or creates databases, and after the
+    /// failure of any statement. An error is the reason why the part has undone the statement.
     func didRun(_ statement: Statement, isDone: Bool, in db: Database) throws
 
     /// Returns true if the part must be called at the end of a statement that only changed rows inside a transaction.
@@ -40,12 +40,14 @@ protocol ConnectionPart: AnyObject {
 
     // MARK: Transactions
 
-    /// True if the transaction has changes that SQLite doesn't report.
+    /// True if the transaction has changes that SQLite doesn't report. Asked if its end concerns a part.
     var hasUnseenChanges: Bool { get }
 
     /// Called inside of SQLite before a transaction is committed. An error rolls it back.
     func willCommit() throws
 
+    /// Called after each transaction if its end concerns a part.
+    ///
     /// - parameter notifiesObservers: true if observers are notified; false after transactions that only read.
     func transactionDidEnd(isCommitted: Bool, notifiesObservers: Bool, in db: Database)
 
@@ -85,8 +87,11 @@ struct PartConcerns: OptionSet {
     /// Statements with effects: see ``Statement/hasEffects``.
     static let effects = PartConcerns(rawValue: 2)
 
-    /// Commits, and the ends of transactions.
+    /// Commits.
     static let transactions = PartConcerns(rawValue: 4)
+
+    /// The ends of statements with effects, and of transactions, including those that only read.
+    static let ends = PartConcerns(rawValue: 8)
 }
 
 /// The notes of a connection's parts on a statement.
@@ -176,6 +181,9 @@ final class ConnectionParts {
     func concernsDidChange() {
         generation += 1
     }
+
+    /// True if the transaction has changes that SQLite doesn't report.
+    var haveUnseenChanges: Bool { concerns.contains(.ends) && all.contains(where: \.hasUnseenChanges) }
 
     /// Returns true if all parts ignore the runs of a statement: one check in place of two calls of each.
     @inline(__always)

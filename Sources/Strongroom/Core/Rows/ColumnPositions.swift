@@ -87,6 +87,7 @@ public struct RecordRow {
     /// it and the type is no optional.
     ///
     /// - parameter place: the place of the column in the list of ``RecordColumns``.
+    @inlinable
     public func value<Value: DatabaseValueConvertible>(_ place: Int) throws -> Value {
         guard let index = index(place) else { return try missing(place) }
         return try row.decode(Value.self, atIndex: index)
@@ -113,6 +114,7 @@ public struct RecordRow {
         index(place).map { row.databaseValue(at: $0) }
     }
 
+    @inlinable
     func index(_ place: Int) -> Int? {
         precondition(place >= 0 && place < count)
         return positions[place] < 0 ? nil : Int(positions[place])
@@ -124,6 +126,7 @@ public struct RecordRow {
         return try row.valueInAccess(at: index)
     }
 
+    @usableFromInline
     func missing<Value: DatabaseValueConvertible>(_ place: Int) throws -> Value {
         guard let value = Value.fromMissingColumn() else { throw missingColumn(place) }
         return value

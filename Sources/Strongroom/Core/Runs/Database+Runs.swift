@@ -82,8 +82,10 @@ extension Database {
         connection.forgetTrip()
         if statement.compilation.changesSchema { statements.removeAll() }
         var refusal: (any Error)?
-        for part in parts.all {
-            do { try part.didRun(statement, isDone: isDone, in: self) } catch { refusal = refusal ?? error }
+        if !isDone || statement.makesDatabases || parts.concerns.contains(.ends) {
+            for part in parts.all {
+                do { try part.didRun(statement, isDone: isDone, in: self) } catch { refusal = refusal ?? error }
+            }
         }
         if isDone, let transaction = statement.compilation.transaction { transactions.updateSavepoints(transaction) }
         updateTransactionState()

@@ -40,14 +40,24 @@ struct AccessTracing: Sendable {
     let tracer: (any AccessTracer)?
     let database: String
 
+    // Stored: to compare the tracer with nil would copy it in each access.
+    private let isTraced: Bool
+
+    init(tracer: (any AccessTracer)?, database: String) {
+        self.tracer = tracer
+        self.database = database
+        isTraced = tracer != nil
+    }
+
     /// Runs an access on the calling thread.
     @inline(__always)
     func run<T>(_ kind: AccessKind, _ access: () throws -> T) rethrows -> T {
-        guard let tracer, let trace = tracer.begin(kind, of: database) else { return try access() }
-        return try run(trace, access)
+        if !isTraced { return try access() }
+        return try runTraced(kind, access)
     }
 
-    private func run<T>(_ trace: any AccessTrace, _ access: () throws -> T) rethrows -> T {
+    private func runTraced<T>(_ kind: AccessKind, _ access: () throws -> T) rethrows -> T {
+        guard let trace = tracer?.begin(kind, of: database) else { return try access() }
         do {
             let value = try RunningTrace.$current.withValue(trace) { try trace.run(access) }
             trace.end(nil)

@@ -35,7 +35,7 @@ extension Database {
         guard isInsideTransaction else {
             return try inTransaction(nil, operations)
         }
-        _ = try transactions.statements.statement(for: .rollback, of: self)
+        try transactions.statements.prepare(.rollback, of: self)
         try run(.savepoint)
         try run(
             operations, commit: { try run(.release) }, rollBack: rollBackSavepoint, undo: rollbackSavepointAfterError)
@@ -120,7 +120,7 @@ extension Database {
 
     private func begin(_ kind: TransactionKind) throws {
         // Without memory, no statement could be prepared that ends the transaction.
-        _ = try transactions.statements.statement(for: .rollback, of: self)
+        try transactions.statements.prepare(.rollback, of: self)
         switch kind {
         case .deferred: try run(.beginDeferred)
         case .immediate: try run(.beginImmediate)
@@ -161,7 +161,7 @@ extension Database {
 
     private func run(_ command: TransactionStatements.Command) throws {
         requireAccess()
-        try transactions.statements.statement(for: command, of: self).run()
+        try transactions.statements.run(command, on: self)
     }
 
     /// Runs transactions of the library's own, which no observer can refuse.
@@ -212,7 +212,7 @@ extension Database {
             transactions.date = Result { try configuration.transactionClock.now(self) }
         case .commit:
             // Before observers are called: a reader that then reads the count sees the changes that it counts.
-            let hasChanges = transactions.didWrite || parts.all.contains(where: \.hasUnseenChanges)
+            let hasChanges = transactions.didWrite || parts.haveUnseenChanges
             if hasChanges { connection.countCommit() }
             var isRefused = false
             if !transactions.didWrite, parts.concerns.contains(.transactions), !isReadOnlyNow {
@@ -238,8 +238,10 @@ extension Database {
         // Callbacks that they add wait for the next transaction.
         let completions = transactions.completions
         if !completions.isEmpty { transactions.completions = [] }
-        for part in parts.all {
-            part.transactionDidEnd(isCommitted: isCommitted, notifiesObservers: notifiesObservers, in: self)
+        if parts.concerns.contains(.ends) {
+            for part in parts.all {
+                part.transactionDidEnd(isCommitted: isCommitted, notifiesObservers: notifiesObservers, in: self)
+            }
         }
         guard !completions.isEmpty else { return }
         stops.notifying {

@@ -24,6 +24,15 @@ final class TransactionStatements {
     // Unchecked exclusivity: see <doc:Layers>.
     @exclusivity(unchecked) private var statements = [Statement?](repeating: nil, count: Command.allCases.count)
 
+    func run(_ command: Command, on database: Database) throws {
+        try statement(for: command, of: database).run()
+    }
+
+    /// Prepares a statement, unless it is prepared.
+    func prepare(_ command: Command, of database: Database) throws {
+        if statements[command.rawValue] == nil { _ = try statement(for: command, of: database) }
+    }
+
     func statement(for command: Command, of database: Database) throws -> Statement {
         if let statement = statements[command.rawValue] { return statement }
         let statement = try database.makeStatement(sql: command.sql)

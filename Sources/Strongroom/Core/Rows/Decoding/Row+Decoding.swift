@@ -5,14 +5,13 @@ extension Row {
     // MARK: - decode
 
     /// Returns the value at `index`. Throws ``RowDecodingError`` if it can't be converted.
+    @inlinable
     public func decode<Value: DatabaseValueConvertible>(
         _ type: Value.Type = Value.self, atIndex index: Int
     ) throws -> Value {
         checkIndex(index)
-        let dbValue = databaseValue(at: index)
-        guard let value = Value.fromDatabaseValue(dbValue) else {
-            throw RowDecodingError(
-                "could not decode \(Value.self) from database value \(showable(dbValue))", shownAt: index, of: self)
+        guard let value = Value.fromDatabaseValue(databaseValue(at: index)) else {
+            throw decodingError(Value.self, at: index)
         }
         return value
     }
@@ -27,6 +26,7 @@ extension Row {
     }
 
     /// Returns the value of a column. Throws ``RowDecodingError`` if there is no such column, or it can't be converted.
+    @inlinable
     public func decode<Value: DatabaseValueConvertible>(
         _ type: Value.Type = Value.self, forColumn columnName: String
     ) throws -> Value {
@@ -44,6 +44,7 @@ extension Row {
     }
 
     /// Returns the value of a column. Throws ``RowDecodingError`` if there is no such column, or it can't be converted.
+    @inlinable
     public func decode<Value: DatabaseValueConvertible>(
         _ type: Value.Type = Value.self, forColumn column: some ColumnExpression
     ) throws -> Value {
@@ -67,6 +68,7 @@ extension Row {
     }
 
     /// The value at `index`. It is a fatal error if it can't be converted.
+    @inlinable
     public subscript<Value: DatabaseValueConvertible>(_ index: Int) -> Value {
         orFatalError { try decode(Value.self, atIndex: index) }
     }
@@ -84,6 +86,7 @@ extension Row {
 
     /// The value of a column. It is a fatal error if it can't be converted, or if there is no such column and `Value`
     /// is not an optional.
+    @inlinable
     public subscript<Value: DatabaseValueConvertible>(_ columnName: String) -> Value {
         orFatalError { try decode(Value.self, forColumn: columnName) }
     }
@@ -102,6 +105,7 @@ extension Row {
 
     /// The value of a column. It is a fatal error if it can't be converted, or if there is no such column and `Value`
     /// is not an optional.
+    @inlinable
     public subscript<Value: DatabaseValueConvertible>(_ column: some ColumnExpression) -> Value {
         orFatalError { try decode(Value.self, forColumn: column.name) }
     }
@@ -176,6 +180,13 @@ extension Row {
             throw RowDecodingError(missing: "column not found: \(columnName.debugDescription)", in: self)
         }
         return value
+    }
+
+    @usableFromInline
+    func decodingError(_ type: Any.Type, at index: Int) -> RowDecodingError {
+        RowDecodingError(
+            "could not decode \(type) from database value \(showable(databaseValue(at: index)))", shownAt: index,
+            of: self)
     }
 
     @usableFromInline
