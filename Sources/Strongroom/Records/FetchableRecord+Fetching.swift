@@ -18,7 +18,7 @@ extension FetchableRecord {
         arguments: StatementArguments? = nil,
         adapter: (any RowAdapter)? = nil
     ) throws -> [Self] {
-        try Array(fetchCursor(statement, arguments: arguments, adapter: adapter))
+        try Array(fetching: fetchCursor(statement, arguments: arguments, adapter: adapter))
     }
 
     /// Returns the first record of a statement, or nil.

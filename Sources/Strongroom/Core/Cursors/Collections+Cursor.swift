@@ -42,7 +42,7 @@ extension Array {
     /// written is only addresses, but each copy of the elements writes to as much new memory, which costs more than the
     /// rows.
     @inlinable
-    mutating func appendGrowing(_ element: Element) {
+    mutating func appendGrowing(_ element: consuming Element) {
         if count == capacity {
             let stride = MemoryLayout<Element>.stride
             if capacity >= (256 << 10) / stride { reserveCapacity(Swift.min(capacity * 8, (64 << 20) / stride)) }

@@ -65,3 +65,12 @@ extension _RunningCursor {
         return try _element(sqliteStatement: run.sqliteStatement)
     }
 }
+
+extension Array {
+    /// Creates an array of the elements of a fetch. `forEach` would only lend each element, which would be copied.
+    @inlinable
+    init<C: _RunningCursor>(fetching cursor: C) throws where C.Element == Element {
+        self.init()
+        while let element = try cursor.next() { appendGrowing(element) }
+    }
+}

@@ -136,7 +136,7 @@ extension DatabaseValueConvertible {
         arguments: StatementArguments? = nil,
         adapter: (any RowAdapter)? = nil
     ) throws -> [Self] {
-        try Array(fetchCursor(statement, arguments: arguments, adapter: adapter))
+        try Array(fetching: fetchCursor(statement, arguments: arguments, adapter: adapter))
     }
 
     /// Returns the first value of a statement. Nil if there is none or it is NULL.
@@ -190,7 +190,7 @@ extension DatabaseValueConvertible {
 
     /// Returns all values of a request.
     public static func fetchAll(_ db: Database, _ request: some FetchRequest) throws -> [Self] {
-        try Array(fetchCursor(db, request))
+        try Array(fetching: fetchCursor(db, request))
     }
 
     /// Returns the first value of a request. Nil if there is none or it is NULL.
@@ -248,7 +248,7 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
         arguments: StatementArguments? = nil,
         adapter: (any RowAdapter)? = nil
     ) throws -> [Self] {
-        try Array(fetchCursor(statement, arguments: arguments, adapter: adapter))
+        try Array(fetching: fetchCursor(statement, arguments: arguments, adapter: adapter))
     }
 
     /// Returns the first value of a statement. Nil if there is none or it is NULL.
@@ -312,7 +312,7 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
     /// Returns all values of a request.
     @inlinable
     public static func fetchAll(_ db: Database, _ request: some FetchRequest) throws -> [Self] {
-        try Array(fetchCursor(db, request))
+        try Array(fetching: fetchCursor(db, request))
     }
 
     /// Returns the first value of a request. Nil if there is none or it is NULL.
