@@ -5,6 +5,8 @@ import Foundation
 final class FullTextState: ConnectionPart {
     init(_ database: Database) {}
 
+    var concerns: PartConcerns { [] }
+
     /// FTS5's own interface, after its first use.
     fileprivate var api: UnsafeMutablePointer<fts5_api>?
 

@@ -5,7 +5,8 @@
 protocol ConnectionPart: AnyObject {
     init(_ database: Database)
 
-    /// The frequent events for which the part is called. Call ``ConnectionParts/update()`` after a change.
+    /// The frequent events for which the part is called. Call ``ConnectionParts/update()`` after a change. Default:
+    /// ``PartConcerns/ends``.
     var concerns: PartConcerns { get }
 
     // MARK: Compiling
@@ -104,7 +105,7 @@ struct PartNotes {
 }
 
 extension ConnectionPart {
-    var concerns: PartConcerns { [] }
+    var concerns: PartConcerns { .ends }
     var hasUnseenChanges: Bool { false }
 
     func willCompile(_ text: SQLText, in db: Database) throws {}
