@@ -158,6 +158,50 @@ struct PositionalRecordTests {
         }
     }
 
+    /// A record that uses a place outside of its list.
+    private struct Misplaced: GeneratedRecord, PersistableRecord {
+        static let databaseColumns = RecordColumns(["a", "b"])
+        init() {}
+        init(columns: RecordRow) throws {}
+        func encode(to container: inout PersistenceContainer) throws { try container.set(self) }
+        func encode(to values: RecordValues) throws { values.set(1, at: -1) }
+    }
+
+    private static func use(_ body: (RecordRow) throws -> Void) throws {
+        try DatabaseQueue().read { db in
+            let row = try #require(try Row.fetchOne(db, sql: "SELECT 'a' AS name, 1 AS count"))
+            try body(row.reading(Tag.databaseColumns))
+        }
+    }
+
+    @Test("stops the program at a place that its list does not have")
+    func places() async {
+        let results = [
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                try Self.use { _ = try $0.value(-1) as Int }
+            },
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                try Self.use { _ = try $0.value(2) as String }
+            },
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                try Self.use { _ = $0.has(-1) }
+            },
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                try Self.use { _ = $0.part(from: -1, count: 2) }
+            },
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                try Self.use { _ = $0.part(from: 1, count: 2) }
+            },
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                try await DatabaseQueue().write { try Misplaced().insert($0) }
+            },
+        ]
+        for (index, result) in results.enumerated() {
+            let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+            #expect(text.contains("RecordColumns"), "\(index)")
+        }
+    }
+
     // MARK: - Saving
 
     private func rows(_ columns: String, _ save: (Database) throws -> Void) throws -> [[DatabaseValue]] {

@@ -75,7 +75,7 @@ public struct RecordRow {
     /// - parameter place: the place of the column in the list of ``RecordColumns``.
     @inlinable @inline(__always)
     public func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ place: Int) throws -> Value {
-        precondition(place >= 0 && place < count)
+        precondition(place >= 0 && place < count, "the record's RecordColumns have no such place")
         let index = positions[place]
         if index >= 0, let statement, let value = Value.fromStatement(statement, atUncheckedIndex: index) {
             return value
@@ -100,7 +100,7 @@ public struct RecordRow {
 
     /// Returns the row for a record whose columns are a part of this one's, from a place on.
     public func part(from place: Int, count: Int) -> RecordRow {
-        precondition(place >= 0 && place + count <= self.count)
+        precondition(place >= 0 && place + count <= self.count, "the part ends behind the record's RecordColumns")
         return RecordRow(row, positions + place, count)
     }
 
@@ -116,7 +116,7 @@ public struct RecordRow {
 
     @inlinable
     func index(_ place: Int) -> Int? {
-        precondition(place >= 0 && place < count)
+        precondition(place >= 0 && place < count, "the record's RecordColumns have no such place")
         return positions[place] < 0 ? nil : Int(positions[place])
     }
 

@@ -24,6 +24,7 @@ final class TransactionStatements {
     // Unchecked exclusivity: see <doc:Layers>.
     @exclusivity(unchecked) private var statements = [Statement?](repeating: nil, count: Command.allCases.count)
 
+    /// Runs a statement, which is prepared if it isn't yet.
     func run(_ command: Command, on database: Database) throws {
         try statement(for: command, of: database).run()
     }

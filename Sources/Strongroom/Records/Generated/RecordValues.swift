@@ -19,7 +19,7 @@ public struct RecordValues {
     ///   - place: the place of the column in the list of ``RecordColumns``.
     @inlinable @inline(__always)
     public func set(_ value: some DatabaseValueConvertible, at place: Int) {
-        precondition(place >= 0 && place < count)
+        precondition(place >= 0 && place < count, "the record's RecordColumns have no such place")
         memory[place].replace(by: value.databaseValue)
     }
 
@@ -37,7 +37,7 @@ public struct RecordValues {
     /// Sets the columns of a part of the record, which begin at a place. Nil sets all of them to NULL.
     public func set<Part: GeneratedRecord>(part: Part?, from place: Int) throws {
         let count = Part.databaseColumns.names.count
-        precondition(place >= 0 && place + count <= self.count)
+        precondition(place >= 0 && place + count <= self.count, "the part ends behind the record's RecordColumns")
         let values = RecordValues(memory + place, count: count)
         if let part { return try part.encode(to: values) }
         for place in 0..<count { values.set(DatabaseValue.null, at: place) }
