@@ -173,7 +173,7 @@ struct ReleaseScriptTests {
 
     init() async throws {
         scratch = try TemporaryFolder()
-        for folder in ["scripts/check", "Sources/StrongroomCLI"] {
+        for folder in ["scripts/check", "Sources/StrongroomCLI", "Tests/StrongroomTests"] {
             try FileManager.default.createDirectory(
                 atPath: scratch.path(folder), withIntermediateDirectories: true)
         }
@@ -234,6 +234,20 @@ struct ReleaseScriptTests {
         #expect(
             scratch.text(".build/page.md").contains(
                 "**failed** 5 tests of 2 suites in 1 s 4 passed, 1 failed, 0 skipped"))
+    }
+
+    @Test("The script that collects the evidence of a release measures again what has changed, but for documents")
+    func measured() async throws {
+        let rows = ["GRDB 7.10 | Ratio | |", "1 | 0.9 (0.8-1.1) | |", "1 | 1.2 (1.1-1.4) | behind |"]
+        try script("bench", rows.map { "echo '| \($0)'" }.joined(separator: "\n") + "\necho run >> ../runs")
+        for (file, runs) in [("scripts/x", 1), ("README.md", 1), ("Tests/StrongroomTests/x", 1), ("Sources/x", 2)] {
+            try scratch.write(Data("changed".utf8), to: file)
+            try await git("add", "-A")
+            try await git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", file)
+            #expect(try await release("life").status == 0)
+            #expect(scratch.text(".build/evidence/runs") == String(repeating: "run\n", count: runs), "\(file)")
+        }
+        #expect(scratch.text(".build/page.md").contains("| `scripts/bench life` | 1 of 2 figures: behind |"))
     }
 
     @Test(
