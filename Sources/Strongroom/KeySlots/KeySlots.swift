@@ -161,8 +161,9 @@ public final class KeySlots: Sendable {
     }
 
     private func requireFree(_ secret: SecretBytes, for id: String, in file: SlotFile) throws {
-        let other = try file.slot(openedBy: secret, preferred: id, KeySlotDeriver())
-        if let other, other.id != id { throw DatabaseError.existing(other) }
+        if let other = try file.slot(openedBy: secret, except: id, KeySlotDeriver()) {
+            throw DatabaseError.existing(other)
+        }
     }
 
     /// Removes a slot. Its secret still opens older copies of the slot file, and with them the database, until the data

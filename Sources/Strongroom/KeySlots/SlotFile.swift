@@ -50,17 +50,19 @@ struct SlotFile: Hashable {
 
     /// Returns the data key and the slot that `secret` opens.
     ///
-    /// - parameter preferred: the identifier or the label of the slot to try first.
+    /// - parameters:
+    ///   - preferred: the identifier or the label of the slot to try first.
+    ///   - excepted: the identifier of a slot that is not tried.
     /// - throws: `SQLITE_NOTADB` with the reason `wrongKey` or `mistypedRecoveryCode` if no slot opens,
     ///   `forgedSlotFile` if one does and the file was not written with that data key, `unsupportedDerivation` if a
     ///   slot could not be tried and no other one opens.
     func unlock(
-        _ secret: SecretBytes, preferred: String?, _ deriver: KeySlotDeriver
+        _ secret: SecretBytes, preferred: String?, except excepted: String? = nil, _ deriver: KeySlotDeriver
     ) throws -> (dataKey: SecretBytes, slot: KeySlot) {
         guard secret.count > 0 else { throw DatabaseError.emptyKey }
         let code = try secret.withBytes { try RecoveryCode(typed: $0) }
         var untried: DatabaseError?
-        for entry in order(preferred: preferred, isRecovering: code != nil) {
+        for entry in order(preferred: preferred, isRecovering: code != nil) where entry.slot.id != excepted {
             let isCode = entry.slot.kind == .recoveryCode
             do {
                 guard let dataKey = try entry.unlock(isCode ? code!.secret : secret, deriver) else { continue }
@@ -75,12 +77,12 @@ struct SlotFile: Hashable {
 
     /// Returns the slot that a secret opens. Nil if none does, of those that can be tried.
     ///
-    /// - parameter preferred: the identifier of the slot to try first.
+    /// - parameter excepted: the identifier of a slot that is not tried.
     func slot(
-        openedBy secret: SecretBytes, preferred: String? = nil, _ deriver: KeySlotDeriver
+        openedBy secret: SecretBytes, except excepted: String? = nil, _ deriver: KeySlotDeriver
     ) throws -> KeySlot? {
         do {
-            return try unlock(secret, preferred: preferred, deriver).slot
+            return try unlock(secret, preferred: nil, except: excepted, deriver).slot
         } catch let error as DatabaseError
             where [.wrongKey, .mistypedRecoveryCode, .unsupportedDerivation].contains(error.reason)
         {

@@ -124,18 +124,33 @@ struct KeySlotTests {
         #expect(strongroom_size_of_file(path + "-keys") == 408)
     }
 
-    @Test("takes a change of passphrase of two derivations, the opening included")
+    /// The derivations on this thread while `body` runs.
+    private func derivations(_ body: () throws -> Void) rethrows -> Int64 {
+        var seconds = 0.0
+        let before = strongroom_faults_derivations(&seconds)
+        try body()
+        return strongroom_faults_derivations(&seconds) - before
+    }
+
+    @Test("takes a change of passphrase of two derivations, the opening included, and one for each other slot")
     func derivationsOfChange() throws {
         try makeSlots(path, "first").close()
-        let deriver = KeySlotDeriver(), files = SlotFiles(database: path)
-        let old = try SecretBytes(copying: Array("first".utf8)), new = try SecretBytes(copying: Array("second".utf8))
-        let file = try #require(try files.read(.current))
-        let dataKey = try file.unlock(old, preferred: nil, deriver).dataKey
-        let draft = try SlotFileDraft(of: file, dataKey: dataKey, deriver: deriver)
-            .changing("first", to: { NewKeySlot(label: $0.label, derivation: .cheap) }, new)
-        _ = try files.changing { try draft.publish($0, as: .current) }
-        #expect(deriver.runCount == 2)
+        let change = { (old: String, new: String) in
+            try derivations {
+                try KeySlots.open(path: path, encryption: Encryption(key: .passphrase(old)))
+                    .change("first", to: .passphrase(new))
+            }
+        }
+        #expect(try change("first", "second") == 2)
+        #expect(try change("second", "second") == 2)
         #expect(try value(path, "second") == 1)
+        let other = NewKeySlot(label: "other", derivation: .cheap)
+        let added = try derivations {
+            try KeySlots.open(path: path, encryption: Encryption(key: .passphrase("second")))
+                .add(.passphrase("third"), other)
+        }
+        #expect(added == 3)
+        #expect(try change("second", "fourth") == 3)
     }
 
     @Test("adds slots up to 32, and loses all but the last")
