@@ -143,7 +143,7 @@ extension Row {
     // MARK: - Implementation
 
     /// Returns the value at a valid index.
-    @inlinable
+    @inlinable @inline(__always)
     func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(at index: Int) throws -> Value {
         requireAccess()
         return try valueInAccess(at: index)
@@ -156,7 +156,7 @@ extension Row {
     }
 
     /// Returns the value at a valid index, for callers that have checked the access.
-    @inlinable
+    @inlinable @inline(__always)
     func valueInAccess<Value: DatabaseValueConvertible & StatementColumnConvertible>(at index: Int) throws -> Value {
         let position = position(of: index)
         let value: Value?
