@@ -257,4 +257,19 @@ struct ReleaseScriptTests {
         try scratch.write(Data("changed".utf8), to: "scripts/demo")
         #expect(try await release("demo").errors.contains("changes that no commit has"))
     }
+
+    @Test("The script that collects the evidence of a release leaves the clone alone in which another run works")
+    func simultaneous() async throws {
+        #expect(try await release("demo").status == 0)
+        let lock = open(scratch.path(".build/evidence/lock"), O_RDONLY)
+        #expect(flock(lock, LOCK_SH) == 0)
+        #expect(try await release("demo").status == 0)
+        try scratch.write(Data("changed".utf8), to: "scripts/demo")
+        try await git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-a", "-m", "changed")
+        #expect(try await release("demo").errors.contains("another run works on another commit"))
+        close(lock)
+        try script("demo", "echo '2. Shown again.'")
+        try await git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-a", "-m", "again")
+        #expect(try await release("demo").status == 0)
+    }
 }
