@@ -11,9 +11,10 @@ static atomic_bool refuses_on;
 static atomic_llong refusals;
 
 static atomic_int smallest;
+static atomic_int spared;
 
 static bool refuses(int size) {
-    if (size < atomic_load(&smallest)) return false;
+    if (size < atomic_load(&smallest) || size == atomic_load(&spared)) return false;
     long long left = atomic_load(&remaining);
     while (left > 0)
         if (atomic_compare_exchange_weak(&remaining, &left, left - 1)) return false;
@@ -74,5 +75,7 @@ void strongroom_faults_refuse_memory(int64_t after, int size, bool lasting) {
     atomic_store(&refuses_on, lasting);
     atomic_store(&remaining, after);
 }
+
+void strongroom_faults_spare_memory(int size) { atomic_store(&spared, size); }
 
 int64_t strongroom_faults_refusals(void) { return atomic_load(&refusals); }

@@ -6,10 +6,15 @@ import Strongroom
 struct Memory {
     let campaign: Campaign
 
+    /// Without memory for the copy of a key's specification, which has 99 bytes, SQLCipher 4.6.1 frees the original
+    /// twice. The library can't prevent it inside of one statement. Everything else of that statement is refused.
+    private static let specificationSize: [String: Int32] = ["vacuum-into": 104]
+
     func run() throws {
         for scenario in try Scenario.named(campaign.options.scenarios) {
             campaign.say(scenario)
             let model = Place(folder: campaign.options.folder + "/model"), ledger = try scenario.makeModel(model)
+            strongroom_faults_spare_memory(Self.specificationSize[scenario.name] ?? 0)
             for isShim in [false, true] {
                 for lasts in [false, true] { refuseEach(scenario, isShim, lasts, model, ledger) }
             }

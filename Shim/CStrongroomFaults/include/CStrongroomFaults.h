@@ -223,6 +223,9 @@ int strongroom_faults_install_allocator(void);
 /// Negative: none.
 void strongroom_faults_refuse_memory(int64_t after, int size, bool lasting);
 
+/// Never refuses an allocation of `size` bytes, a multiple of 8 as SQLite asks for it. 0: none is spared.
+void strongroom_faults_spare_memory(int size);
+
 /// As `strongroom_faults_refuse_memory`, for the allocations that the program's C code makes by the C library.
 void strongroom_faults_refuse_shim_memory(int64_t after, bool lasting);
 
