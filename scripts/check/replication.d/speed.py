@@ -30,10 +30,14 @@ def wait_until(condition, seconds, problem):
 class Watched:
     """A process whose processor time and memory are read while it runs."""
 
+    # Those that were not stopped.
+    running = []
+
     def __init__(self, command, log, **options):
         self.log = open(log, "w+")
         self.process = subprocess.Popen([str(w) for w in command], stdout=subprocess.PIPE, stderr=self.log, text=True,
                                         **options)
+        Watched.running.append(self.process)
         self.lines = []
         threading.Thread(target=self.read, daemon=True).start()
 
@@ -57,6 +61,7 @@ class Watched:
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         self.process.wait()
+        Watched.running.remove(self.process)
 
 
 class Requests:
