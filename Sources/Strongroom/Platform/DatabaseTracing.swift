@@ -50,7 +50,8 @@ private struct SpanTracer: AccessTracer {
         self.tracer = tracer is NoOpTracer ? nil : tracer
     }
 
-    var showsSQL: Bool { options.showsSQL && tracer != nil }
+    var isRecording: Bool { tracer != nil }
+    var showsSQL: Bool { options.showsSQL && isRecording }
 
     func begin(_ kind: AccessKind, of database: String) -> (any AccessTrace)? {
         guard let tracer else { return nil }

@@ -8,6 +8,9 @@ enum AccessKind: String, CaseIterable, Sendable {
 
 /// A recorder of accesses, such as a tracer of spans.
 protocol AccessTracer: Sendable {
+    /// False if it never records an access.
+    var isRecording: Bool { get }
+
     /// True if traces get the SQL of statements.
     var showsSQL: Bool { get }
 
@@ -35,8 +38,9 @@ enum RunningTrace {
     @TaskLocal static var current: (any AccessTrace)?
 }
 
-/// The tracing of the accesses to one database. Without a tracer, an access costs one comparison.
+/// The tracing of the accesses to one database. Without a tracer that records, an access costs one comparison.
 struct AccessTracing: Sendable {
+    /// Nil if none records.
     let tracer: (any AccessTracer)?
     let database: String
 
@@ -44,9 +48,9 @@ struct AccessTracing: Sendable {
     private let isTraced: Bool
 
     init(tracer: (any AccessTracer)?, database: String) {
-        self.tracer = tracer
+        self.tracer = tracer.flatMap { $0.isRecording ? $0 : nil }
         self.database = database
-        isTraced = tracer != nil
+        isTraced = self.tracer != nil
     }
 
     /// Runs an access on the calling thread.
