@@ -124,15 +124,21 @@ struct KeySlotTests {
         #expect(strongroom_size_of_file(path + "-keys") == 408)
     }
 
-    /// The derivations on this thread while `body` runs.
-    private func derivations(_ body: () throws -> Void) rethrows -> Int64 {
+    /// The derivations on this thread so far. Negative where they can't be counted.
+    private static var derivationCount: Int64 {
         var seconds = 0.0
-        let before = strongroom_faults_derivations(&seconds)
-        try body()
-        return strongroom_faults_derivations(&seconds) - before
+        return strongroom_faults_derivations(&seconds)
     }
 
-    @Test("takes a change of passphrase of two derivations, the opening included, and one for each other slot")
+    private func derivations(_ body: () throws -> Void) rethrows -> Int64 {
+        let before = Self.derivationCount
+        try body()
+        return Self.derivationCount - before
+    }
+
+    @Test(
+        "takes two derivations for a change of passphrase, the opening included, and one for each other slot",
+        .enabled(if: derivationCount >= 0))
     func derivationsOfChange() throws {
         try makeSlots(path, "first").close()
         let change = { (old: String, new: String) in
