@@ -272,4 +272,20 @@ struct ReleaseScriptTests {
         try await git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-a", "-m", "again")
         #expect(try await release("demo").status == 0)
     }
+
+    @Test("The script that collects the evidence of a release waits for the processes of a step before it is stopped")
+    func stopped() async throws {
+        try script("demo", "trap 'sleep 1; exit' TERM; echo $$ > ../step; while :; do sleep 0.1; done")
+        try await git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-a", "-m", "long")
+        let program = try Program(
+            "bash", "-c",
+            """
+            cd "$0"
+            python3 scripts/release --page .build/page.md demo & run=$!
+            until [ -s .build/evidence/step ]; do sleep 0.1; done
+            kill $run; wait $run; echo $?
+            kill -0 $(cat .build/evidence/step) 2>/dev/null || echo ended
+            """, scratch.path)
+        #expect(try await program.run().output.hasSuffix("143\nended\n"))
+    }
 }
