@@ -48,15 +48,6 @@ struct ArticleTextTests {
         #expect(count >= 57)
     }
 
-    @Test("The articles on the evidence have the figures of the first page")
-    func figures() throws {
-        let page = try Articles.text(ofFile: "README.md")
-        let evidence = try ["Campaigns", "Compatibility"].map { try Articles.text($0) }.joined()
-        let figures = Set(page.matches(of: /[0-9]{1,3}(?:,[0-9]{3})+/).map { String($0.output) })
-        #expect(figures.count > 5)
-        #expect(figures.filter { !evidence.contains($0) } == [])
-    }
-
     @Test(
         "The articles have files as samples that are built",
         arguments: ["Package", "Sources/GRDB/GRDB", "Sources/GRDBSQLite/GRDBSQLite"])
