@@ -258,6 +258,19 @@ struct ReleaseScriptTests {
         #expect(try await release("demo").errors.contains("changes that no commit has"))
     }
 
+    @Test("The script that collects the evidence of a release leaves a step alone at which another run is")
+    func sameStep() async throws {
+        #expect(try await release("demo").status == 0)
+        try Data("log".utf8).write(to: URL(fileURLWithPath: scratch.path(".build/evidence/demo.log")))
+        let log = open(scratch.path(".build/evidence/demo.log"), O_RDONLY)
+        #expect(flock(log, LOCK_EX) == 0)
+        #expect(try await release("--again", "demo").output.contains("another run is at it"))
+        #expect(scratch.text(".build/evidence/demo.log") == "log" && scratch.text(".build/evidence/runs") == "run\n")
+        close(log)
+        #expect(try await release("--again", "demo").status == 0)
+        #expect(scratch.text(".build/evidence/runs") == "run\nrun\n")
+    }
+
     @Test("The script that collects the evidence of a release leaves the clone alone in which another run works")
     func simultaneous() async throws {
         #expect(try await release("demo").status == 0)
