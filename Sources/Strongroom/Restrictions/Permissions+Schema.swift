@@ -8,6 +8,8 @@ extension Permissions {
         let all = try db.schemaRows("PRAGMA table_list").map(ListedTable.init)
         reserved = Set(all.map(\.folded))
         reserved.formUnion(try db.schemaRows("PRAGMA module_list").map { ($0["name"] as String).foldedSQLName })
+        // Newer SQLites list some of them only after their first use.
+        reserved.formUnion(HarmlessFunctions.ofRows)
         temporary = Set(all.filter { $0.schema == "temp" }.map(\.folded))
         let readable = Dictionary(
             all.filter { $0.schema == "main" && $0.isReadable }.map { ($0.folded, $0) }, uniquingKeysWith: { $1 })

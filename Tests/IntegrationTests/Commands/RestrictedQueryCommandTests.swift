@@ -55,8 +55,12 @@ struct RestrictedQueryCommandTests {
         "takes any limit of memory that is a number, and no other",
         arguments: [("\(Int.max)", 0), ("8589934591G", 0), ("1", 1), ("8589934592G", 2), ("64ß", 2), ("-5", 1)])
     func greatestLimits(size: String, status: Int) async throws {
-        // What is small needs no new memory: SQLite has some for each connection.
-        let outcome = try await query("SELECT length(hex(zeroblob(50000)))", "--max-memory=" + size, "--json")
+        // More than what is reserved for the connection.
+        let sorting = """
+            WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 60) \
+            SELECT i FROM n ORDER BY hex(zeroblob(200000)) || i
+            """
+        let outcome = try await query(sorting, "--max-memory=" + size, "--json")
         #expect(outcome.status == Int32(status), "\(outcome.errors)")
     }
 

@@ -67,10 +67,11 @@ struct Rotation {
                 try database.withoutObservers { try changeKey(to: key, slotFile, progress: progress) }
             }
         } catch let error as DatabaseError {
-            // Failures after the change have a reason already.
-            guard error.reason == nil else { throw error }
+            // Failures after the change have a reason already. With a plaintext header, SQLCipher 4.19 reports pages of
+            // another key as damage.
+            guard error.reason == nil || error.reason == .damaged else { throw error }
             let changed = database.keyProof.explanationOfChangedKey(error.extendedResultCode.rawValue)
-            throw changed ?? error.because(.keyUnchanged)
+            throw changed ?? (error.reason == nil ? error.because(.keyUnchanged) : error)
         }
     }
 

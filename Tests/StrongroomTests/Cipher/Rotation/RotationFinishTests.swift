@@ -66,7 +66,7 @@ struct RotationFinishTests {
         let folder = try TemporaryFolder()
         defer { strongroom_faults_fail_syncs(-1) }
         var outcomes: [RotationOutcome] = [], pendingCount = 0
-        for syncs in Int64(0)..<12 {
+        for syncs in Int64(0)..<30 where outcomes.last != .complete {
             strongroom_faults_fail_syncs(-1)
             let queue = try Self.create(in: folder, header: PlaintextHeader()), path = queue.path
             strongroom_faults_fail_syncs(syncs)
