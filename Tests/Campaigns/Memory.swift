@@ -36,8 +36,8 @@ struct Memory {
     private func refuse(
         _ scenario: Scenario, _ isShim: Bool, _ number: Int, _ lasts: Bool, _ model: Place, _ before: Ledger
     ) throws -> String {
-        // What SQLCipher 4.6.1 loses when an allocation is refused stays locked, and each piece divides a mapping, of which
-        // a process has 65,530.
+        // What SQLCipher 4.6.1 loses when an allocation is refused stays locked, and each piece divides a mapping, of
+        // which a process has 65,530.
         _ = munlockall()
         let place = Place(folder: campaign.options.folder + "/work")
         try place.become(model)
