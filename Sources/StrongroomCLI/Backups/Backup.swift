@@ -136,7 +136,7 @@ struct Backup: Reporting {
             checks = try check(try backups.backups(of: made.source), in: backups, keys)
         }
         let forgotten = try keep.map { try forget($0, of: made, in: backups) }
-        try report(made, checks, forgotten, unreadable: verify ? backups.damagedNames() : [])
+        try report(made, checks, forgotten, unreadable: verify || keep != nil ? backups.damagedNames() : [])
     }
 
     private func check(
@@ -166,7 +166,6 @@ struct Backup: Reporting {
             members += [
                 ("checked", .count(checks.count)), ("damaged", .list(damaged.map { .text($0.0.path) })),
                 ("unopened", .list(unopened.map { .text($0.0.path) })),
-                ("unreadable", .list(unreadable.map(JSON.text))),
             ]
         }
         if let forgotten {
@@ -175,6 +174,7 @@ struct Backup: Reporting {
                 ("future", .list(future.map { .text($0.path) })),
             ]
         }
+        if verify || keep != nil { members.append(("unreadable", .list(unreadable.map(JSON.text)))) }
         var text = "\(made.path): copied and checked."
         if verify { text += " \(counted(checks.count, "copy", "copies")) checked, \(damaged.count) damaged." }
         if let forgotten { text += " \(forgotten.kept.count) kept, \(forgotten.removed.count) forgotten." }

@@ -21,13 +21,37 @@ struct SQLRunner {
         guard statement.columnCount > 0 else { return try statement.execute() }
         var writer = try RowWriter(form, columns: statement.columnNames, hasHeader: hasHeader)
         let rows = try Row.fetchCursor(statement)
+        var repaired = 0
+        defer { Self.report(repaired) }
         do {
-            while let row = try rows.next() { try writer.add(row.databaseValues.map(\.storage)) }
+            while let row = try rows.next() {
+                try writer.add(row.databaseValues.map(\.storage))
+                repaired += row.repairedTextCount
+            }
         } catch let error as DatabaseError where error.refusal?.rule == .rows {
             try writer.end()
             throw error
         }
         try writer.end()
+    }
+}
+
+extension SQLRunner {
+    private static func report(_ repaired: Int) {
+        guard repaired > 0 else { return }
+        Console.warning(
+            "U+FFFD stands for bytes that are not UTF-8 in \(counted(repaired, "text")); hex(COLUMN) gives them")
+    }
+}
+
+extension Row {
+    /// The number of texts that are not UTF-8, which Swift has repaired.
+    fileprivate var repairedTextCount: Int {
+        databaseValues.enumerated().count { index, value in
+            guard case .string(let text) = value.storage, text.unicodeScalars.contains("\u{FFFD}")
+            else { return false }
+            return !(self[index] as Data).elementsEqual(text.utf8)
+        }
     }
 }
 

@@ -185,15 +185,17 @@ struct BackupFolderTests {
         #expect(refused.status == 12 && refused.output.isEmpty)
     }
 
-    @Test("are not all good for backup --verify if one has lost its record")
+    @Test("are not all good for backup --verify and --keep if one has lost its record")
     func lostRecord() async throws {
         #expect(try await backup("--time", "2026-03-01T03:00:00Z").status == 0)
         let lost = folder + "/2026-03-01T030000Z"
         try FileManager.default.removeItem(atPath: lost + "/strongroom-backup")
         let words = try await backup("--keep", "1", "--verify")
         #expect(words.status == 13 && words.errors.contains("\(lost): its record is missing or damaged"))
-        let json = try await backup("--verify", "--json")
-        #expect(json.status == 13, "\(json.errors)")
-        #expect(try json.object["unreadable"] as? [String] == ["2026-03-01T030000Z"])
+        for options in [["--verify"], ["--keep", "9"], ["--verify", "--keep", "9"]] {
+            let json = try await strongroom(["backup", database, folder, "--json"] + key + options)
+            #expect(json.status == 13, "\(options) \(json.errors)")
+            #expect(try json.object["unreadable"] as? [String] == ["2026-03-01T030000Z"])
+        }
     }
 }

@@ -193,4 +193,16 @@ struct ReadingCommandTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(!outcome.output.isEmpty)
     }
+
+    @Test(
+        "A query says how many texts are not UTF-8", arguments: ["table", "csv", "json", "jsonl"],
+        [("CAST(x'61ff' AS TEXT), CAST(x'fe' AS TEXT)", true), ("char(65533), x'ff'", false)])
+    func otherText(_ form: String, _ values: (sql: String, isOther: Bool)) async throws {
+        let path = try await scratch.encryptedDatabase(rawKey: "right")
+        let outcome = try await ReadingCommand(words: ["query", "SELECT \(values.sql)", "--output", form])
+            .run(on: path, scratch)
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("\u{FFFD}"))
+        #expect(outcome.errors.contains("not UTF-8 in 2 texts; hex(COLUMN)") == values.isOther, "\(outcome.errors)")
+    }
 }

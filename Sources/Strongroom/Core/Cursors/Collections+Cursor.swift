@@ -32,6 +32,14 @@ extension Array {
         try append(contentsOf: cursor)
     }
 
+    /// Creates an array of the remaining elements of the cursor, with a minimum capacity.
+    @inlinable
+    public init(_ cursor: some Cursor<Element>, minimumCapacity: Int) throws {
+        self.init()
+        reserveCapacity(minimumCapacity)
+        try append(contentsOf: cursor)
+    }
+
     /// Appends the remaining elements of the cursor. After an error, the elements before it are appended.
     @inlinable
     public mutating func append(contentsOf newElements: some Cursor<Element>) throws {

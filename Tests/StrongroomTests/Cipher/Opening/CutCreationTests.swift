@@ -24,11 +24,16 @@ struct CutCreationTests {
         return Data(magic + rest) + Data(count: 512 - magic.count - rest.count)
     }
 
-    @Test("is created again, in any format", arguments: [nil, PlaintextHeader()])
-    func again(header: PlaintextHeader?) throws {
+    private func encrypted(_ header: PlaintextHeader?) -> Configuration {
         var configuration = Configuration()
         configuration.encryption = Encryption(
             key: .passphrase("correct horse"), settings: CipherSettings(kdfIterations: 1000), plaintextHeader: header)
+        return configuration
+    }
+
+    @Test("is created again, in any format", arguments: [nil, PlaintextHeader()])
+    func again(header: PlaintextHeader?) throws {
+        var configuration = encrypted(header)
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
         try queue.close()
@@ -36,6 +41,47 @@ struct CutCreationTests {
         let opened = try DatabaseQueue(path: path, configuration: configuration)
         #expect(try opened.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
         #expect(try opened.checkIntegrity().isIntact)
+    }
+
+    @Test("gives the next one no format", arguments: [nil, PlaintextHeader(), .some(PlaintextHeader(size: 80))])
+    func format(header: PlaintextHeader?) throws {
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        // A size of pages of 4096 bytes, a reserve, and full vacuum.
+        bytes.replaceSubrange(16..<18, with: [0x10, 0])
+        (bytes[20], bytes[52]) = (171, 1)
+        try bytes.write(to: URL(fileURLWithPath: path))
+        let configuration = encrypted(header)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
+        #expect(try queue.read { try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") } == 0)
+        try queue.close()
+        if header != nil { #expect(try Data(contentsOf: URL(fileURLWithPath: path))[20] == 80) }
+        let opened = try DatabaseQueue(path: path, configuration: configuration)
+        #expect(try opened.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
+        #expect(try opened.checkIntegrity().isIntact)
+    }
+
+    @Test("is waited for while it goes on", arguments: ["COMMIT", "ROLLBACK"])
+    func goesOn(end: String) throws {
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.removeItem(atPath: path + "-journal")
+        var configuration = encrypted(nil)
+        configuration.allowsUnsafeTransactions = true
+        let creator = try DatabaseQueue(path: path, configuration: configuration)
+        try creator.inDatabase { db in
+            // The row doesn't fit the cache: SQLite writes pages before the commit, and excludes readers.
+            try db.execute(
+                sql: "PRAGMA cache_size = 5; BEGIN; CREATE TABLE t(a); INSERT INTO t VALUES (zeroblob(99999))")
+        }
+        try #require(try Data(contentsOf: URL(fileURLWithPath: path)).count > 4096)
+        configuration.busyMode = .callback { count in
+            if count == 0 { try? creator.inDatabase { try $0.execute(sql: end) } }
+            return count < 9
+        }
+        let opened = try DatabaseQueue(path: path, configuration: configuration)
+        #expect(try opened.read { try $0.tableExists("t") } == (end == "COMMIT"))
+        try opened.write { try $0.execute(sql: "CREATE TABLE u(a)") }
+        #expect(try creator.read { try $0.tableExists("u") })
     }
 
     @Test("is created again with key slots")
