@@ -25,8 +25,9 @@ struct SQLRunner {
         defer { Self.report(repaired) }
         do {
             while let row = try rows.next() {
-                try writer.add(row.databaseValues.map(\.storage))
-                repaired += row.repairedTextCount
+                let values: [DatabaseValue.Storage] = row.databaseValues.map(\.storage)
+                try writer.add(values)
+                repaired += row.repairedCount(among: values)
             }
         } catch let error as DatabaseError where error.refusal?.rule == .rows {
             try writer.end()
@@ -45,11 +46,10 @@ extension SQLRunner {
 }
 
 extension Row {
-    /// The number of texts that are not UTF-8, which Swift has repaired.
-    fileprivate var repairedTextCount: Int {
-        databaseValues.enumerated().count { index, value in
-            guard case .string(let text) = value.storage, text.unicodeScalars.contains("\u{FFFD}")
-            else { return false }
+    /// Returns the number of texts among the row's values that are not UTF-8, which Swift has repaired.
+    fileprivate func repairedCount(among values: [DatabaseValue.Storage]) -> Int {
+        values.enumerated().count { index, value in
+            guard case .string(let text) = value, text.unicodeScalars.contains("\u{FFFD}") else { return false }
             return !(self[index] as Data).elementsEqual(text.utf8)
         }
     }

@@ -43,22 +43,46 @@ struct CutCreationTests {
         #expect(try opened.checkIntegrity().isIntact)
     }
 
-    @Test("gives the next one no format", arguments: [nil, PlaintextHeader(), .some(PlaintextHeader(size: 80))])
-    func format(header: PlaintextHeader?) throws {
+    /// Gives the lost page a size of pages of 4096 bytes, a reserve, and full vacuum.
+    private func writeFormat() throws {
         var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-        // A size of pages of 4096 bytes, a reserve, and full vacuum.
         bytes.replaceSubrange(16..<18, with: [0x10, 0])
         (bytes[20], bytes[52]) = (171, 1)
         try bytes.write(to: URL(fileURLWithPath: path))
+    }
+
+    @Test("gives the next one no format", arguments: [nil, PlaintextHeader(), PlaintextHeader(size: 80)])
+    func format(header: PlaintextHeader?) throws {
+        try writeFormat()
         let configuration = encrypted(header)
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
-        #expect(try queue.read { try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") } == 0)
         try queue.close()
         if header != nil { #expect(try Data(contentsOf: URL(fileURLWithPath: path))[20] == 80) }
         let opened = try DatabaseQueue(path: path, configuration: configuration)
         #expect(try opened.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
         #expect(try opened.checkIntegrity().isIntact)
+    }
+
+    @Test("gives the next one no format in clear text")
+    func clearFormat() throws {
+        try writeFormat()
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { try $0.execute(sql: "CREATE TABLE t(a)") }
+        #expect(try queue.read { try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") } == 0)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path))[20] == 0)
+    }
+
+    @Test("gives an attached database no format")
+    func attachedFormat() throws {
+        try writeFormat()
+        let queue = try DatabaseQueue(path: folder.path("main.sqlite"), configuration: encrypted(nil))
+        try queue.inDatabase { db in
+            try db.attach(path: path, as: "other", encryption: encrypted(PlaintextHeader()).encryption)
+            try db.execute(sql: "CREATE TABLE other.t(a)")
+        }
+        try queue.close()
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path))[20] == 80)
     }
 
     @Test("is waited for while it goes on", arguments: ["COMMIT", "ROLLBACK"])
