@@ -59,9 +59,13 @@ final class RandomRun {
             recorder.end = nil
             let step = program.step(inTransaction: isInTransaction)
             history.append("\(number): \(step)")
-            try run(step)
-            try compare(former)
-            if number % 5 == 0 { try awaitValues() }
+            do {
+                try run(step)
+                try compare(former)
+                if number % 5 == 0 { try awaitValues() }
+            } catch {
+                expect(false, "\(error)")
+            }
             if failed { return }
         }
         if plain.isInTransaction { try run(RandomStatement(sql: "ROLLBACK")) }
