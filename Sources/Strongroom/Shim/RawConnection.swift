@@ -70,6 +70,24 @@ struct RawConnection {
     /// The living statement after another one. Nil for the first. <https://www.sqlite.org/c3ref/next_stmt.html>
     func statement(after statement: SQLiteStatement?) -> SQLiteStatement? { sqlite3_next_stmt(pointer, statement) }
 
+    /// True if a statement has begun and not ended. <https://www.sqlite.org/c3ref/stmt_busy.html>
+    var hasRunningStatement: Bool {
+        var living = statement(after: nil)
+        while let statement = living {
+            if sqlite3_stmt_busy(statement) != 0 { return true }
+            living = self.statement(after: statement)
+        }
+        return false
+    }
+
+    /// Returns true if the transaction has a rollback journal for a database.
+    /// <https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html>
+    func hasRollbackJournal(_ schema: String) -> Bool {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        let code = sqlite3_file_control(pointer, schema, SQLITE_FCNTL_JOURNAL_POINTER, &file)
+        return code == SQLITE_OK && file?.pointee.pMethods != nil
+    }
+
     /// Frees as much memory as possible. <https://www.sqlite.org/c3ref/db_release_memory.html>
     func releaseMemory() { sqlite3_db_release_memory(pointer) }
 

@@ -1,7 +1,11 @@
 // The work of the cipher around statements and transactions.
 
 extension CipherState: ConnectionPart {
-    var concerns: PartConcerns { isCreationPending ? .ends : [] }
+    var concerns: PartConcerns {
+        var concerns: PartConcerns = isCreationPending ? .ends : []
+        if mustRereadFirstPages { concerns.insert(.effects) }
+        return concerns
+    }
 
     func willCompile(_ text: SQLText, in db: Database) throws {
         if phase.isPending { try db.keySetup.settleKey(before: text) }
@@ -23,10 +27,14 @@ extension CipherState: ConnectionPart {
     }
 
     func willRun(_ statement: Statement, in db: Database) throws {
+        if mustRereadFirstPages { mustRereadFirstPages = !db.rereadFirstPages() }
         if statement.makesDatabases { try db.formatControl.holdFormat(for: statement) }
     }
 
     func didRun(_ statement: Statement, isDone: Bool, in db: Database) throws {
+        if !isDone || statement.compilation.transaction?.undoes == true {
+            mustRereadFirstPages = (isKeyed || db.latestSchemaName != nil) && !db.rereadFirstPages()
+        }
         if statement.makesDatabases, let refusal = db.formatControl.releaseFormat(after: statement) { throw refusal }
     }
 

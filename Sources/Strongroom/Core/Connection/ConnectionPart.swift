@@ -28,8 +28,8 @@ protocol ConnectionPart: AnyObject {
     /// statement.
     func willRun(_ statement: Statement, in db: Database) throws
 
-    /// Called after a statement with effects if it concerns a part, or opens or creates databases, and after the
-    /// failure of any statement. An error is the reason why the part has undone the statement.
+    /// Called after a statement with effects if it concerns a part, or opens or creates databases, after each rollback,
+    /// and after the failure of any statement. An error is the reason why the part has undone the statement.
     func didRun(_ statement: Statement, isDone: Bool, in db: Database) throws
 
     /// Returns true if the part must be called at the end of a statement that only changed rows inside a transaction.

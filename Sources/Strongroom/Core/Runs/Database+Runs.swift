@@ -82,7 +82,8 @@ extension Database {
         connection.forgetTrip()
         if statement.compilation.changesSchema { statements.removeAll() }
         var refusal: (any Error)?
-        if !isDone || statement.makesDatabases || parts.concerns.contains(.ends) {
+        let mayHaveUndone = !isDone || statement.compilation.transaction?.undoes == true
+        if mayHaveUndone || statement.makesDatabases || parts.concerns.contains(.ends) {
             for part in parts.all {
                 do { try part.didRun(statement, isDone: isDone, in: self) } catch { refusal = refusal ?? error }
             }

@@ -272,7 +272,7 @@ extension Database {
 
 extension StatementCompilation.Transaction {
     /// True if it undoes changes.
-    fileprivate var undoes: Bool {
+    var undoes: Bool {
         switch self {
         case .rollback, .rollbackSavepoint: true
         default: false
