@@ -70,16 +70,6 @@ struct RawConnection {
     /// The living statement after another one. Nil for the first. <https://www.sqlite.org/c3ref/next_stmt.html>
     func statement(after statement: SQLiteStatement?) -> SQLiteStatement? { sqlite3_next_stmt(pointer, statement) }
 
-    /// True if a statement has begun and not ended. <https://www.sqlite.org/c3ref/stmt_busy.html>
-    var hasRunningStatement: Bool {
-        var living = statement(after: nil)
-        while let statement = living {
-            if sqlite3_stmt_busy(statement) != 0 { return true }
-            living = self.statement(after: statement)
-        }
-        return false
-    }
-
     /// Returns true if the transaction has a rollback journal for a database.
     /// <https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html>
     func hasRollbackJournal(_ schema: String) -> Bool {

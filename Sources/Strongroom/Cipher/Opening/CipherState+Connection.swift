@@ -1,11 +1,7 @@
 // The work of the cipher around statements and transactions.
 
 extension CipherState: ConnectionPart {
-    var concerns: PartConcerns {
-        var concerns: PartConcerns = isCreationPending ? .ends : []
-        if mustRereadFirstPages { concerns.insert(.effects) }
-        return concerns
-    }
+    var concerns: PartConcerns { isCreationPending ? .ends : [] }
 
     func willCompile(_ text: SQLText, in db: Database) throws {
         if phase.isPending { try db.keySetup.settleKey(before: text) }
@@ -27,13 +23,13 @@ extension CipherState: ConnectionPart {
     }
 
     func willRun(_ statement: Statement, in db: Database) throws {
-        if mustRereadFirstPages { mustRereadFirstPages = !db.rereadFirstPages() }
         if statement.makesDatabases { try db.formatControl.holdFormat(for: statement) }
     }
 
     func didRun(_ statement: Statement, isDone: Bool, in db: Database) throws {
-        if !isDone || statement.compilation.transaction?.undoes == true {
-            mustRereadFirstPages = (isKeyed || db.latestSchemaName != nil) && !db.rereadFirstPages()
+        let isRollback = statement.compilation.transaction?.undoes == true
+        if isRollback || !isDone, isKeyed || db.latestSchemaName != nil {
+            db.rereadFirstPages(afterRollback: isRollback)
         }
         if statement.makesDatabases, let refusal = db.formatControl.releaseFormat(after: statement) { throw refusal }
     }

@@ -17,8 +17,8 @@ extension Database {
         }
     }
 
-    /// Opens the connection again if a creation of the database was cut off. When SQLite opened the file, it read a page
-    /// that was never committed. It would give that page's reserve and mode of vacuum to the new database.
+    /// Opens the connection again if a creation of the database was cut off. When SQLite opened the file, it read a
+    /// page that was never committed. It would give that page's reserve and mode of vacuum to the new database.
     private func leaveCutCreation() throws {
         guard !configuration.readonly, isFileStored else { return }
         let size = try fileSize()

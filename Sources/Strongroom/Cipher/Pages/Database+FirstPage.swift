@@ -5,23 +5,26 @@ import CSQLCipher
 // It then reports the table of the schema as damaged. See <doc:Findings>.
 
 extension Database {
-    /// Makes SQLite read the layout of page 1 of all databases again, after changes were undone. Does nothing with a
-    /// write-ahead log. Returns false if it has to wait for the end of a statement that runs.
-    func rereadFirstPages() -> Bool {
-        guard let sqliteConnection else { return true }
-        let connection = RawConnection(sqliteConnection)
-        if connection.isAutocommit {
-            if connection.schemaNames.contains(where: connection.hasNoLog) { connection.releaseMemory() }
-            return true
+    /// Makes SQLite read the layout of page 1 of all databases again, after a rollback, or a statement that failed. Does
+    /// nothing with a write-ahead log.
+    func rereadFirstPages(afterRollback isRollback: Bool) {
+        guard let sqliteConnection else { return }
+        let connection = RawConnection(sqliteConnection), schemas = connection.schemaNames
+        stops.closing {
+            untraced {
+                if connection.isAutocommit {
+                    connection.rereadFirstPages(of: schemas.filter(connection.hasNoLog))
+                } else {
+                    let schemas = schemas.filter(connection.hasRollbackJournal)
+                    // After a rollback, SQLite may have to read the schema, which the check needs.
+                    if isRollback {
+                        connection.restoreFirstPages(of: schemas)
+                    } else {
+                        connection.checkFirstPages(of: schemas)
+                    }
+                }
+            }
         }
-        let schemas = connection.schemaNames.filter {
-            connection.transactionState(of: $0) == SQLITE_TXN_WRITE && connection.hasRollbackJournal($0)
-        }
-        if schemas.isEmpty { return true }
-        // A rollback can end cursors.
-        if connection.hasRunningStatement { return false }
-        stops.closing { untraced { connection.restoreFirstPages(of: schemas) } }
-        return true
     }
 }
 
@@ -37,9 +40,22 @@ extension RawConnection {
         fileName(of: schema).map { !NamedFile.exists(CompanionFile.log.path(of: $0)) } ?? false
     }
 
-    /// Changes page 1 and undoes that: SQLite keeps its own copy for this in memory, in clear text.
+    /// Frees the pages that no statement uses, and reads page 1 again where one does.
+    fileprivate func rereadFirstPages(of schemas: [String]) {
+        if schemas.isEmpty { return }
+        releaseMemory()
+        checkFirstPages(of: schemas.filter { transactionState(of: $0) != SQLITE_TXN_NONE })
+    }
+
+    /// Checks the table of the schema, for which SQLite reads the layout of page 1 again.
+    fileprivate func checkFirstPages(of schemas: [String]) {
+        for schema in schemas { _ = execute("PRAGMA \(schema.quotedDatabaseIdentifier).quick_check(sqlite_master)") }
+    }
+
+    /// Changes page 1 and undoes that: SQLite keeps its own copy for this in memory, in clear text. A full-text table
+    /// writes what it holds back at a savepoint, so that this must not follow its writes.
     fileprivate func restoreFirstPages(of schemas: [String]) {
-        guard execute("SAVEPOINT strongroom") == SQLITE_OK else { return }
+        guard !schemas.isEmpty, execute("SAVEPOINT strongroom") == SQLITE_OK else { return }
         for schema in schemas {
             // Any number of the header will do.
             _ = execute("PRAGMA \(schema.quotedDatabaseIdentifier).user_version = 0")

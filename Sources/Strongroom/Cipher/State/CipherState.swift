@@ -28,11 +28,6 @@ final class CipherState {
     /// True if the first commit has something to settle. Stored: to ask the creation would copy it in each transaction.
     private(set) var isCreationPending = false
 
-    /// True if page 1 is to be read again when no statement runs. See ``Database/rereadFirstPages()``.
-    var mustRereadFirstPages = false {
-        didSet { if mustRereadFirstPages != oldValue { parts.update() } }
-    }
-
     /// True while the library itself sets the format, which is always permitted.
     private(set) var isSettingFormat = false
     /// The gate that keeps SQLite from a file that the key doesn't fit.
