@@ -70,9 +70,9 @@ struct RawConnection {
     /// The living statement after another one. Nil for the first. <https://www.sqlite.org/c3ref/next_stmt.html>
     func statement(after statement: SQLiteStatement?) -> SQLiteStatement? { sqlite3_next_stmt(pointer, statement) }
 
-    /// Returns true if the transaction has a rollback journal for a database.
+    /// Returns true if a database has an open journal, or a write-ahead log.
     /// <https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html>
-    func hasRollbackJournal(_ schema: String) -> Bool {
+    func isJournaled(_ schema: String) -> Bool {
         var file: UnsafeMutablePointer<sqlite3_file>?
         let code = sqlite3_file_control(pointer, schema, SQLITE_FCNTL_JOURNAL_POINTER, &file)
         return code == SQLITE_OK && file?.pointee.pMethods != nil

@@ -29,7 +29,7 @@ extension CipherState: ConnectionPart {
     func didRun(_ statement: Statement, isDone: Bool, in db: Database) throws {
         let isRollback = statement.compilation.transaction?.undoes == true
         if isRollback || !isDone, isKeyed || db.latestSchemaName != nil {
-            db.rereadFirstPages(afterRollback: isRollback)
+            db.rereadFirstPages(afterRollback: isRollback && isDone)
         }
         if statement.makesDatabases, let refusal = db.formatControl.releaseFormat(after: statement) { throw refusal }
     }

@@ -5,23 +5,22 @@ import CSQLCipher
 // It then reports the table of the schema as damaged. See <doc:Findings>.
 
 extension Database {
-    /// Makes SQLite read the layout of page 1 of all databases again, after a rollback, or a statement that failed. Does
+    /// Makes SQLite read the layout of page 1 of all databases again, after a rollback or a failed statement. Does
     /// nothing with a write-ahead log.
     func rereadFirstPages(afterRollback isRollback: Bool) {
         guard let sqliteConnection else { return }
-        let connection = RawConnection(sqliteConnection), schemas = connection.schemaNames
+        let connection = RawConnection(sqliteConnection)
+        let schemas = connection.schemaNames.filter(connection.hasNoLog)
+        if schemas.isEmpty { return }
         stops.closing {
             untraced {
                 if connection.isAutocommit {
-                    connection.rereadFirstPages(of: schemas.filter(connection.hasNoLog))
+                    connection.rereadFirstPages(of: schemas)
+                } else if isRollback {
+                    // SQLite may have to read the schema, which the check needs.
+                    connection.restoreFirstPages(of: schemas.filter(connection.isJournaled))
                 } else {
-                    let schemas = schemas.filter(connection.hasRollbackJournal)
-                    // After a rollback, SQLite may have to read the schema, which the check needs.
-                    if isRollback {
-                        connection.restoreFirstPages(of: schemas)
-                    } else {
-                        connection.checkFirstPages(of: schemas)
-                    }
+                    connection.checkFirstPages(of: schemas.filter(connection.isJournaled))
                 }
             }
         }
@@ -42,7 +41,6 @@ extension RawConnection {
 
     /// Frees the pages that no statement uses, and reads page 1 again where one does.
     fileprivate func rereadFirstPages(of schemas: [String]) {
-        if schemas.isEmpty { return }
         releaseMemory()
         checkFirstPages(of: schemas.filter { transactionState(of: $0) != SQLITE_TXN_NONE })
     }
