@@ -158,7 +158,8 @@ struct ObservationInterleavingTests {
         }
         for notified in notified {
             try await notified.reaches(100)
-            #expect(notified.values == notified.values.sorted())
+            let values = notified.values
+            #expect(values == values.sorted())
         }
         for cancellable in cancellables { cancellable.cancel() }
     }

@@ -54,7 +54,8 @@ struct ExternalInterleavingTests {
         let count = try await writer.read { try $0.countWines() }
         for (index, notified) in all.enumerated() where index % 5 != 3 {
             try await notified.reaches(count)
-            #expect(notified.values == notified.values.sorted())
+            let values = notified.values
+            #expect(values == values.sorted())
         }
         for observation in observations { observation.cancel() }
     }
