@@ -286,17 +286,32 @@ struct ReleaseScriptTests {
         #expect(try await release("demo").status == 0)
     }
 
-    @Test("The script that collects the evidence of a release waits for the processes of a step before it is stopped")
-    func stopped() async throws {
+    @Test(
+        "The script that collects the evidence of a release waits for the processes of a step before it is stopped",
+        arguments: [false, true])
+    func stopped(whileItStarts isStarting: Bool) async throws {
         try script("demo", "trap 'sleep 1; exit' TERM; echo $$ > ../step; while :; do sleep 0.1; done")
         try await git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-a", "-m", "long")
+        if isStarting {
+            let slow = """
+                import subprocess, time
+                start = subprocess.Popen.__init__
+                def slowly(process, *arguments, **options):
+                    start(process, *arguments, **options)
+                    if options.get("start_new_session"): time.sleep(2)
+                subprocess.Popen.__init__ = slowly
+                """
+            // The folder is ignored by Git.
+            try FileManager.default.createDirectory(atPath: scratch.path(".build"), withIntermediateDirectories: true)
+            try scratch.write(Data(slow.utf8), to: ".build/sitecustomize.py")
+        }
         // Foundation starts programs with the signals blocked that the thread blocks.
         let unblocked = "import os, signal, sys; signal.pthread_sigmask(2, []); os.execvp(sys.argv[1], sys.argv[1:])"
         let program = try Program(
             "python3", "-c", unblocked, "bash", "-c",
             """
             cd "$0"
-            python3 scripts/release --page .build/page.md demo & run=$!
+            PYTHONPATH=.build python3 scripts/release --page .build/page.md demo & run=$!
             until [ -s .build/evidence/step ]; do sleep 0.1; done
             kill $run; wait $run; echo $?
             kill -0 $(cat .build/evidence/step) 2>/dev/null || echo ended
