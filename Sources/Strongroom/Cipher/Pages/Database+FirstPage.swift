@@ -15,7 +15,7 @@ extension Database {
         stops.closing {
             untraced {
                 if connection.isAutocommit {
-                    connection.rereadFirstPages(of: schemas)
+                    connection.releaseFirstPages(of: schemas)
                 } else if isRollback {
                     // SQLite may have to read the schema, which the check needs.
                     connection.restoreFirstPages(of: schemas.filter(connection.isJournaled))
@@ -40,7 +40,7 @@ extension RawConnection {
     }
 
     /// Frees the pages that no statement uses, and reads page 1 again where one does.
-    fileprivate func rereadFirstPages(of schemas: [String]) {
+    fileprivate func releaseFirstPages(of schemas: [String]) {
         releaseMemory()
         checkFirstPages(of: schemas.filter { transactionState(of: $0) != SQLITE_TXN_NONE })
     }
@@ -50,15 +50,16 @@ extension RawConnection {
         for schema in schemas { _ = execute("PRAGMA \(schema.quotedDatabaseIdentifier).quick_check(sqlite_master)") }
     }
 
-    /// Changes page 1 and undoes that: SQLite keeps its own copy for this in memory, in clear text. A full-text table
-    /// writes what it holds back at a savepoint, so that this must not follow its writes.
+    /// Changes page 1 and undoes that: SQLite restores a page that was in the journal before from a copy in memory, in
+    /// clear text. The first time may write page 1 to the journal, and restore it from there. A full-text table writes
+    /// what it holds back at a savepoint, so that this must not follow its writes.
     fileprivate func restoreFirstPages(of schemas: [String]) {
-        guard !schemas.isEmpty, execute("SAVEPOINT strongroom") == SQLITE_OK else { return }
-        for schema in schemas {
-            // Any number of the header will do.
-            _ = execute("PRAGMA \(schema.quotedDatabaseIdentifier).user_version = 0")
+        if schemas.isEmpty { return }
+        // Any number of the header will do.
+        let changes = schemas.map { "PRAGMA \($0.quotedDatabaseIdentifier).user_version = 0" }
+        for _ in 0..<2 {
+            guard execute("SAVEPOINT strongroom") == SQLITE_OK else { return }
+            for sql in changes + ["ROLLBACK TO strongroom", "RELEASE strongroom"] { _ = execute(sql) }
         }
-        _ = execute("ROLLBACK TO strongroom")
-        _ = execute("RELEASE strongroom")
     }
 }

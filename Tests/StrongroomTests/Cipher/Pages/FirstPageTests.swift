@@ -27,6 +27,15 @@ struct FirstPageTests {
         }
     }
 
+    @Test("is read after a rollback to a savepoint that had left it alone")
+    func untouched() throws {
+        let change: (Database) throws -> Void = { db in
+            _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master")
+            try db.execute(sql: "SAVEPOINT s; UPDATE t SET b = 2; ROLLBACK TO s")
+        }
+        try whenJournalLooksLikePage(after: change) { try requireSchema($0) }
+    }
+
     @Test(
         "is read after a statement that failed",
         arguments: [
