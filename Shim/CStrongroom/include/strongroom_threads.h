@@ -36,15 +36,24 @@ typedef struct {
     uint32_t state;
     uint32_t patience;      ///< The time in nanoseconds for which the thread looks for work before it sleeps.
     uint64_t since;         ///< The time at which it began to wait.
+    uint32_t looks;         ///< The number of waits in which it looked.
 } strongroom_wait;
 
-/// Looks for work before the thread sleeps, for 100 microseconds at most: to wake a thread takes ten times as long as a
-/// small read. It does so only after waits that were that short: the time is halved after each longer one. Returns
-/// false if the thread is to sleep until it is signalled, and to call strongroom_wait_woken() then.
+/// Says that the calling thread may soon have more work, because it has served a task that waited. Holds for its next
+/// wait.
+void strongroom_wait_expect(void);
+
+/// Looks for work before a thread that expects some sleeps, for 100 microseconds at most: to wake a thread takes ten
+/// times as long as a small read. One thread of the process does so at a time, and only after waits that were that
+/// short: the time is halved after each longer one. Returns false if the thread is to sleep until it is signalled, and
+/// to call strongroom_wait_woken() then.
 bool strongroom_wait_look(strongroom_wait *wait);
 
 /// `looks` is false if the next look is to be skipped, as on a machine with one processor.
 void strongroom_wait_woken(strongroom_wait *wait, bool looks);
+
+/// The number of waits in which the thread looked for work. Safe from any thread.
+uint32_t strongroom_wait_looks(strongroom_wait *wait);
 
 /// Says that there is work. Returns true if the thread sleeps, and must be signalled.
 bool strongroom_wait_end(strongroom_wait *wait);

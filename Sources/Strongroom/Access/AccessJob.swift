@@ -160,8 +160,9 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
         if isCancelled { withdraw() }
     }
 
-    /// Lets the task go on, as the access has ended.
+    /// Lets the task go on, as the access has ended. Its next access may follow.
     nonisolated func wake() {
+        WaitingPlace.expectWork()
         let action = state.withLock { state in
             state.hasEnded = true
             return state.atEnd.take()

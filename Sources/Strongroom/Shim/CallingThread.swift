@@ -85,14 +85,25 @@ enum Lane {
 final class WaitingPlace: @unchecked Sendable {
     private let place = UnsafeMutablePointer<strongroom_wait>.allocate(capacity: 1)
 
-    init() { place.initialize(to: strongroom_wait()) }
+    /// - parameter patience: the time in nanoseconds for which the first ``look()`` may look.
+    init(patience: UInt32 = 0) {
+        place.initialize(to: strongroom_wait())
+        place.pointee.patience = patience
+    }
 
     deinit { place.deallocate() }
 
-    /// Looks for work for a moment, if work came soon the last time: to wake a thread takes ten times as long as a
-    /// small read. Returns false if the thread is to sleep until it is signalled, and to call ``wake(looksAgain:)``
-    /// then.
+    /// Says that the calling thread may soon have more work, because it has served a task that waited. Holds for its
+    /// next wait.
+    static func expectWork() { strongroom_wait_expect() }
+
+    /// Looks for work for a moment, if the calling thread expects some, work came soon the last time, and no other
+    /// thread looks: to wake a thread takes ten times as long as a small read. Returns false if the thread is to sleep
+    /// until it is signalled, and to call ``wake(looksAgain:)`` then.
     func look() -> Bool { strongroom_wait_look(place) }
+
+    /// The number of waits in which the thread looked. Readable from any thread.
+    var lookCount: Int { Int(strongroom_wait_looks(place)) }
 
     /// - parameter looksAgain: false if the next ``look()`` is to return immediately.
     func wake(looksAgain: Bool) { strongroom_wait_woken(place, looksAgain) }

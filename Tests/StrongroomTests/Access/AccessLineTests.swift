@@ -178,6 +178,42 @@ struct WorkersTests {
         #expect(!place.look() && place.end())
     }
 
+    /// Looks for work as a thread that has served a task. Again with a new place while a thread of another test looks.
+    private func lookAfterTask(patience: UInt32, at place: Shared<WaitingPlace?>) -> Bool {
+        while true {
+            let next = WaitingPlace(patience: patience)
+            place.value = next
+            WaitingPlace.expectWork()
+            let isGiven = next.look()
+            if next.lookCount > 0 { return isGiven }
+        }
+    }
+
+    @Test("A thread looks for work only after it has served a task that waited")
+    func looksAfterTask() throws {
+        let other = WaitingPlace(patience: 1000)
+        #expect(!other.look() && other.lookCount == 0)
+        let latest = Shared<WaitingPlace?>(nil)
+        #expect(!lookAfterTask(patience: 1000, at: latest))
+        let place = try #require(latest.value)
+        #expect(place.end())
+        place.wake(looksAgain: true)
+        #expect(!place.look() && place.lookCount == 1)
+    }
+
+    @Test("While a thread looks for work, others sleep")
+    func looksAlone() async throws {
+        // Four seconds, which end when the thread gets work.
+        let patience: UInt32 = 4_000_000_000, latest = Shared<WaitingPlace?>(nil)
+        async let isGiven = onThread { lookAfterTask(patience: patience, at: latest) }
+        #expect(try await eventually { latest.value?.lookCount == 1 })
+        let second = WaitingPlace(patience: patience)
+        WaitingPlace.expectWork()
+        #expect(!second.look() && second.lookCount == 0)
+        #expect(latest.value?.end() == false)
+        #expect(try await isGiven)
+    }
+
     @Test("A thread ends after some seconds without work")
     func ends() async throws {
         let workers = Workers(idleTime: .milliseconds(1))
