@@ -206,18 +206,24 @@ final class AccessLine: Sendable {
     }
 
     private func begin(_ qos: DispatchQoS.QoSClass, _ work: @escaping Work) {
-        Workers.shared.run(qos: qos) { self.run(work) }
+        Workers.shared.run(qos: qos, step(qos, work))
     }
 
-    /// Runs `first`, and the work that follows, until the line is free or another thread has it.
-    private func run(_ first: Work) {
-        first()
-        while let visitor = state.withLock({ $0.next() }) {
-            switch visitor {
-            case .thread(let turn, _): return turn.put(true)
-            case .work(qos, let work, _): work()
-            case .work(let other, let work, _): return begin(other, work)
-            }
+    private func step(_ qos: DispatchQoS.QoSClass, _ work: @escaping Work) -> Workers.Step {
+        Workers.Step {
+            work()
+            return self.next(qos)
         }
+    }
+
+    /// Returns the work that follows, which has the line. Nil if the line is free, or another thread has it.
+    private func next(_ qos: DispatchQoS.QoSClass) -> Workers.Step? {
+        switch state.withLock({ $0.next() }) {
+        case .thread(let turn, _): turn.put(true)
+        case .work(qos, let work, _): return step(qos, work)
+        case .work(let other, let work, _): begin(other, work)
+        case nil: break
+        }
+        return nil
     }
 }

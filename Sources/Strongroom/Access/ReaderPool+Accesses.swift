@@ -24,25 +24,15 @@ extension ReaderPool {
         _ block: @escaping @Sendable (Database) throws -> Void,
         orElse failure: @escaping @Sendable (any Error) -> Void
     ) {
-        checkOut { [self] result in
-            switch result {
-            case .failure(let error):
-                refusals.async { failure(error) }
-            case .success(let reader):
-                Workers.shared.run(qos: qos) { self.run(block, orElse: failure, on: reader) }
-            }
+        let work = ReaderWork(qos: qos) { reader in
+            let result = Result { try self.connection(of: reader).sync(by: .inTurn, block) }
+            let next = self.checkIn(reader, goingOnWith: self.qos)
+            if case .failure(let error) = result { self.refusals.async { failure(error) } }
+            return next
+        } refuse: { error in
+            self.refusals.async { failure(error) }
         }
-    }
-
-    private func run(
-        _ block: (Database) throws -> Void, orElse failure: @escaping @Sendable (any Error) -> Void, on reader: Reader
-    ) {
-        do {
-            defer { checkIn(reader) }
-            try connection(of: reader).sync(by: .inTurn, block)
-        } catch {
-            refusals.async { failure(error) }
-        }
+        checkOut(work)
     }
 
     /// Checks out a reader that holds the current state of the database, and runs `block` with it later.
@@ -56,10 +46,11 @@ extension ReaderPool {
             do {
                 let connection = try connection(of: reader, by: .direct)
                 try connection.leavingOpen(by: .direct) { try $0.beginSnapshot() }
-                Workers.shared.run(qos: qos) {
+                let step = Workers.Step {
                     connection.sync(by: .inTurn) { $0.endSnapshot { block(.success($0)) } }
-                    self.checkIn(reader)
+                    return self.checkIn(reader, goingOnWith: self.qos)
                 }
+                Workers.shared.run(qos: qos, step)
             } catch {
                 checkIn(reader)
                 throw error
@@ -81,14 +72,14 @@ extension ReaderPool {
     /// Runs the job with a reader later, with the priority of the calling task.
     func async<Value>(_ job: AccessJob<Value>) {
         let qos = job.priority == .medium ? qos : DispatchQoS.QoSClass(job.priority)
-        let ticket = checkOut { [self] result in
-            switch result {
-            case .failure(let error):
-                job.fail(error)
-            case .success(let reader):
-                Workers.shared.run(qos: qos) { self.perform(job, on: reader)?.wake() }
-            }
+        let work = ReaderWork(qos: qos) { reader in
+            // It may run the program's executor, for which no other access waits.
+            self.perform(job, on: reader)?.wake()
+            return nil
+        } refuse: { error in
+            job.fail(error)
         }
+        let ticket = checkOut(work)
         if let ticket { job.onWithdrawal { self.withdraw(ticket) } }
     }
 

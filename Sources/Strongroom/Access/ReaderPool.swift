@@ -5,31 +5,6 @@ import Dispatch
 /// A barrier belongs to the thread that has the writer. That thread can read: neither its own barrier keeps it from
 /// reading, nor one that waits for a reader whose thread waits for the writer. See <doc:NestedAccesses>.
 final class ReaderPool: Sendable {
-    typealias Use = @Sendable (Result<Reader, any Error>) -> Void
-
-    enum Visitor {
-        case reader(Use)
-        case barrier(@Sendable (BarrierOutcome) -> Void)
-    }
-
-    /// The outcome of a barrier's wait.
-    enum BarrierOutcome {
-        case raised, withdrawn, closed
-
-        /// The database is locked, or about to be.
-        case locked
-
-        /// The error of an access that needs the barrier. Nil if the barrier is up.
-        var refusal: (any Error)? {
-            switch self {
-            case .raised: nil
-            case .withdrawn: CancellationError()
-            case .closed: DatabaseError.closed
-            case .locked: DatabaseError.locked
-            }
-        }
-    }
-
     struct State {
         var turnstile: Turnstile<Visitor>
         var idle: [Reader] = []
@@ -56,7 +31,7 @@ final class ReaderPool: Sendable {
     let refusals = AccessLine(qos: .default)
     private let label: String
     private let configuration: Configuration
-    private let tally: Tally?
+    let tally: Tally?
     let state: Mutex<State>
 
     init(path: String, label: String, configuration: Configuration, target: TargetQueue?) {
@@ -94,9 +69,9 @@ final class ReaderPool: Sendable {
                 if state.hold != nil, target?.isCurrent == true { throw DatabaseError.locked }
                 let handover = Handover<Result<Reader, any Error>>()
                 if rank == .ordinary {
-                    wait = state.limitedWait(state.turnstile.append(.reader(handover.put)))
+                    wait = state.limitedWait(state.turnstile.append(.thread(handover)))
                 } else {
-                    state.turnstile.append(owner: .reader(handover.put))
+                    state.turnstile.append(owner: .thread(handover))
                 }
                 turn = handover
                 return nil
@@ -111,16 +86,6 @@ final class ReaderPool: Sendable {
         return try result.get()
     }
 
-    /// Returns a request that has to wait from now on.
-    private func measured(_ use: @escaping Use) -> Use {
-        guard let tally else { return use }
-        let start = Tally.now
-        return { result in
-            tally.didWait(.read, since: start)
-            use(result)
-        }
-    }
-
     /// Checks out a reader with an open connection. Nil if none is free.
     func checkOutOpenReader() -> Reader? {
         state.withLock { state in
@@ -129,24 +94,25 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Calls `use` with a reader, now or later. In the second case, the returned ticket can withdraw the request. `use`
-    /// must not work on the calling thread.
+    /// Begins `work` with a reader, now or later. In the second case, the returned ticket can withdraw the request.
     @discardableResult
-    func checkOut(_ use: @escaping Use) -> Int? {
-        var answer: Result<Reader, any Error>?
+    func checkOut(_ work: ReaderWork) -> Int? {
+        var reader: Reader?
+        var refusal: (any Error)?
         var wait: LimitedWait?
         let ticket: Int? = state.withLock { state in
             switch state.turnstile.enter(.ordinary) {
-            case .admitted: answer = .success(takeReader(&state))
-            case .refused: answer = .failure(state.refusal)
+            case .admitted: reader = takeReader(&state)
+            case .refused: refusal = state.refusal
             case .mustWait:
-                let ticket = state.turnstile.append(.reader(measured(use)))
+                let ticket = state.turnstile.append(.work(work.measured(by: tally)))
                 wait = state.limitedWait(ticket)
                 return ticket
             }
             return nil
         }
-        if let answer { use(answer) }
+        if let reader { work.begin(with: reader) }
+        if let refusal { work.refuse(refusal) }
         if let wait { wait.hold.begin([wait.ticket]) }
         return ticket
     }
@@ -177,8 +143,12 @@ final class ReaderPool: Sendable {
     }
 
     /// Checks in a reader, and serves the requests that wait.
-    func checkIn(_ reader: Reader) {
-        let turns: [() -> Void]? = state.withLock { state in
+    ///
+    /// - parameter qos: the quality of service of a worker that goes on with the returned step immediately.
+    /// - returns: nil if `qos` is nil, or no request for work of that quality of service has got a reader.
+    @discardableResult
+    func checkIn(_ reader: Reader, goingOnWith qos: DispatchQoS.QoSClass? = nil) -> Workers.Step? {
+        let turns: [Turn]? = state.withLock { state in
             if let index = state.inUse.firstIndex(where: { $0 === reader }) {
                 state.inUse.swapAt(index, state.inUse.count - 1)
                 state.inUse.removeLast()
@@ -190,8 +160,11 @@ final class ReaderPool: Sendable {
             state.turnstile.leave()
             return admitted(&state)
         }
-        guard let turns else { return retire([reader.connection]) }
-        for turn in turns { turn() }
+        guard let turns else {
+            retire([reader.connection])
+            return nil
+        }
+        return begin(turns, keeping: qos)
     }
 
     /// Closes connections for which places were taken, and then leaves the places: a lock waits for it.
@@ -354,7 +327,7 @@ final class ReaderPool: Sendable {
     // MARK: - Under the lock
 
     /// Returns a reader for a visitor that was admitted.
-    private func takeReader(_ state: inout State) -> Reader {
+    func takeReader(_ state: inout State) -> Reader {
         let reader = state.idle.popLast() ?? newReader(&state)
         reader.state.requiredSetups = state.setups.version
         state.inUse.append(reader)
@@ -373,27 +346,7 @@ final class ReaderPool: Sendable {
             let result = change(&state)
             return (result, admitted(&state))
         }
-        for turn in turns { turn() }
+        _ = begin(turns)
         return result
-    }
-
-    /// Returns the turns that have come, to be called after the lock is released.
-    private func admitted(_ state: inout State) -> [() -> Void] {
-        var turns: [() -> Void] = []
-        while let admission = state.turnstile.next() {
-            switch admission {
-            case .admitted(.reader(let use)):
-                let reader = takeReader(&state)
-                turns.append { use(.success(reader)) }
-            case .admitted(.barrier(let start)): turns.append { start(.raised) }
-            case .refused(.reader(let use)):
-                let refusal = state.refusal
-                turns.append { use(.failure(refusal)) }
-            case .refused(.barrier(let start)):
-                let outcome: BarrierOutcome = state.turnstile.isLocked ? .locked : .closed
-                turns.append { start(outcome) }
-            }
-        }
-        return turns
     }
 }

@@ -7,21 +7,38 @@ import Dispatch
 final class Workers: Sendable {
     typealias Work = @Sendable () -> Void
 
+    /// Work, and what the same thread goes on with, if anything. A step is released before the next one begins.
+    struct Step: Sendable {
+        let run: @Sendable () -> Step?
+    }
+
     static let shared = Workers()
 
     /// One thread. Sendable because the place orders the assignment of work before its run.
     private final class Worker: @unchecked Sendable {
         let place = WaitingPlace()
         let semaphore = DispatchSemaphore(value: 0)
-        var work: Work?
+        private var qos: DispatchQoS.QoSClass
+        private var step: Step?
 
-        init(_ work: @escaping Work) {
-            self.work = work
+        init(_ qos: DispatchQoS.QoSClass, _ first: Step) {
+            self.qos = qos
+            step = first
         }
 
-        func give(_ work: @escaping Work) {
-            self.work = work
+        func give(_ qos: DispatchQoS.QoSClass, _ first: Step) {
+            self.qos = qos
+            step = first
             if place.end() { semaphore.signal() }
+        }
+
+        /// Runs the steps, the last one of which is released before the thread is idle: it may hold the last reference
+        /// to a database.
+        func work() {
+            let hasQoS = qos != .default && qos != .unspecified
+            if hasQoS { OwnThread.set(qos) }
+            while let next = step.take() { step = next.run() }
+            if hasQoS { OwnThread.set(.default) }
         }
 
         /// Sleeps until there is work. Returns false if there is none in time.
@@ -50,12 +67,21 @@ final class Workers: Sendable {
     var idleCount: Int { idle.withLock(\.count) }
 
     /// Runs `work` on another thread, with a quality of service where the system has one.
-    func run(qos: DispatchQoS.QoSClass = .default, _ block: @escaping Work) {
-        let work = Self.adopting(qos, block)
-        if let worker = idle.withLock({ $0.popLast() }) { return worker.give(work) }
-        let worker = Worker(work)
+    func run(qos: DispatchQoS.QoSClass = .default, _ work: @escaping Work) {
+        run(
+            qos: qos,
+            Step {
+                work()
+                return nil
+            })
+    }
+
+    /// Runs `first`, and the steps that follow, on another thread.
+    func run(qos: DispatchQoS.QoSClass, _ first: Step) {
+        if let worker = idle.withLock({ $0.popLast() }) { return worker.give(qos, first) }
+        let worker = Worker(qos, first)
         // The last resort of a process that has no room for a thread.
-        guard OwnThread.start({ self.serve(worker) }) else { return DispatchQueue.global().async(execute: work) }
+        if !OwnThread.start({ self.serve(worker) }) { DispatchQueue.global().async { worker.work() } }
     }
 
     /// Runs `work` on another thread, and returns its result.
@@ -65,19 +91,9 @@ final class Workers: Sendable {
         }
     }
 
-    private static func adopting(_ qos: DispatchQoS.QoSClass, _ block: @escaping Work) -> Work {
-        if qos == .default || qos == .unspecified { return block }
-        return {
-            OwnThread.set(qos)
-            block()
-            OwnThread.set(.default)
-        }
-    }
-
     private func serve(_ worker: Worker) {
         repeat {
-            // Released before the thread is idle: the work may hold the last reference to a database.
-            worker.work.take()?()
+            worker.work()
             idle.withLock { $0.append(worker) }
         } while hasWork(worker)
     }

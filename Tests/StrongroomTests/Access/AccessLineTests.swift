@@ -92,6 +92,24 @@ struct AccessLineTests {
         line.release()
     }
 
+    @Test("Work that has ended is released, though its thread goes on with the work that follows")
+    func releasesEndedWork() async throws {
+        let line = AccessLine(qos: .default), isReleased = Gate(), isDone = Gate()
+        do {
+            let farewell = Farewell { isReleased.open() }, mayEnd = Gate()
+            line.async {
+                withExtendedLifetime(farewell) {}
+                mayEnd.pass()
+            }
+            line.async {
+                isReleased.pass()
+                isDone.open()
+            }
+            mayEnd.open()
+        }
+        try await onThread { isDone.pass() }
+    }
+
     @Test("An access without waiters runs on the calling thread, and an error leaves the line free")
     func error() {
         struct Refusal: Error {}
@@ -182,7 +200,7 @@ struct WorkersTests {
     private func lookAfterTask(patience: UInt32, at place: Shared<WaitingPlace?>) -> Bool {
         while true {
             let next = WaitingPlace(patience: patience)
-            place.value = next
+            place.update { $0 = next }
             WaitingPlace.expectWork()
             let isGiven = next.look()
             if next.lookCount > 0 { return isGiven }

@@ -27,6 +27,30 @@ struct PoolLifeTests {
         #expect(try await pool.unsafeRead(block) == 2)
     }
 
+    @Test("the thread of an asynchronous read goes on with the reads that wait, and has released their blocks")
+    func readsThatFollow() async throws {
+        var configuration = Configuration.encrypted()
+        configuration.maximumReaderCount = 1
+        let pool = try PoolFixture(configuration).pool
+        let threads = Shared<Set<String>>([]), released = Shared(0), mayEnd = Gate(), isDone = Gate()
+        func read(_ body: @escaping @Sendable () -> Void) {
+            let farewell = Farewell { released.update { $0 += 1 } }
+            pool.asyncRead { _ in
+                withExtendedLifetime(farewell) { _ = threads.update { $0.insert("\(pthread_self())") } }
+                body()
+            }
+        }
+        read { mayEnd.pass() }
+        for _ in 1...20 { read {} }
+        read {
+            #expect(released.value == 21)
+            isDone.open()
+        }
+        mayEnd.open()
+        try await onThread { isDone.pass() }
+        #expect(threads.value.count == 1)
+    }
+
     @Test("a read has its usual trace")
     func traceOfRead() throws {
         let log = Shared<[String]>([])

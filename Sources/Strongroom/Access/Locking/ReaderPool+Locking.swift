@@ -67,7 +67,7 @@ extension ReaderPool {
         let visitors = change { state in
             state.hold === hold ? tickets.compactMap { state.turnstile.withdraw($0) } : []
         }
-        for case .reader(let use) in visitors { use(.failure(DatabaseError.locked)) }
+        for visitor in visitors { visitor.refuse(DatabaseError.locked, .locked) }
     }
 
     /// The number of accesses to the readers, and whether one of them runs. The number also changes when readers are
