@@ -39,8 +39,21 @@ extension DatabasePool {
 
     /// Runs `value` later with a reader, outside of any transaction.
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        asyncUnsafeRead(value, thenReducing: { nil })
+    }
+
+    /// Also runs the work that `reduction` returns, when the reader is free.
+    func asyncUnsafeRead(
+        _ value: @escaping @Sendable (Result<Database, any Error>) -> Void,
+        thenReducing reduction: @escaping @Sendable () -> Workers.Work?
+    ) {
         let value = tracing.later(.read, value)
-        readers.async({ value(.success($0)) }, orElse: { value(.failure($0)) })
+        readers.async(
+            { value(.success($0)) },
+            orElse: { error in
+                value(.failure(error))
+                if let reduce = reduction() { LimitedWork.reductions.run(reduce) }
+            }, thenReducing: reduction)
     }
 
     /// Runs `value` with the connection of the calling thread's access, or with a reader.

@@ -21,16 +21,26 @@ final class LimitedWork: Sendable {
 
     /// Runs `work` on another thread, as soon as there is one for it.
     func run(_ work: @escaping Workers.Work) {
+        if let step = step(work) { Workers.shared.run(qos: .default, step) }
+    }
+
+    /// Makes `work` wait for its thread. Returns the step by which a worker runs it, and the work that follows. Nil if
+    /// as many threads as the limit run.
+    func step(_ work: @escaping Workers.Work) -> Workers.Step? {
         let needsThread = state.withLock { state in
             _ = state.waiting.append(work)
             guard state.running < limit else { return false }
             state.running += 1
             return true
         }
-        if needsThread { Workers.shared.run(serve) }
+        guard needsThread else { return nil }
+        return Workers.Step {
+            self.serve()
+            return nil
+        }
     }
 
-    @Sendable private func serve() {
+    private func serve() {
         while let work = next() { work() }
     }
 

@@ -20,14 +20,21 @@ extension ReaderPool {
 
     /// Runs `block` with a reader later. `failure` gets the error of `block`, or of the check-out, when the reader is
     /// free.
+    ///
+    /// - parameter reduction: called after `block`, when the reader is free. It returns what remains to do without the
+    ///   reader, which the same thread does unless it goes on with the next access.
     func async(
         _ block: @escaping @Sendable (Database) throws -> Void,
-        orElse failure: @escaping @Sendable (any Error) -> Void
+        orElse failure: @escaping @Sendable (any Error) -> Void,
+        thenReducing reduction: @escaping @Sendable () -> Workers.Work? = { nil }
     ) {
         let work = ReaderWork(qos: qos) { reader in
             let result = Result { try self.connection(of: reader).sync(by: .inTurn, block) }
             let next = self.checkIn(reader, goingOnWith: self.qos)
             if case .failure(let error) = result { self.refusals.async { failure(error) } }
+            guard let reduce = reduction() else { return next }
+            guard let next else { return LimitedWork.reductions.step(reduce) }
+            LimitedWork.reductions.run(reduce)
             return next
         } refuse: { error in
             self.refusals.async { failure(error) }

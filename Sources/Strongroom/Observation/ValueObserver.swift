@@ -246,10 +246,13 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         pool.asyncUnsafeRead { db in
             guard self.isActive else { return }
             let result = self.fetch(in: pool) { recorded in try self.fetch(db, recorded).get() }
-            self.emit(result)
             // A stopped fetch is repeated, and then sees the changes that it may have missed.
-            if case .failure(is StoppedFetch) = result { return }
+            if case .failure(let stop as StoppedFetch) = result { return self.repeatFetch(after: stop) }
+            self.failures.withLock { $0.end() }
+            self.state.withLock { $0.fetched.append(result) }
             self.didFetch(in: pool)
+        } thenReducing: {
+            self.state.withLock { !$0.fetched.isEmpty && $0.beginReducing() } ? self.reduceAll : nil
         }
     }
 
