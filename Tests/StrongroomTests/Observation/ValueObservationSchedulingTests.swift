@@ -180,4 +180,34 @@ struct ValueObservationSchedulingTests {
         #expect(notified.values == [0, 1])
         observation.cancel()
     }
+
+    @Test(
+        "A value is reduced on the thread that has fetched it, unless that goes on with another read",
+        arguments: [false, true])
+    func reducingThread(isReadWaiting: Bool) async throws {
+        var configuration = Configuration.encrypted()
+        configuration.maximumReaderCount = 1
+        let pool = try PoolFixture(configuration).pool
+        let threads = Shared<[String]>([]), hasRead = Gate(), mayReturn = Gate(), notified = Notified<Int>()
+        let note: @Sendable () -> Void = { threads.update { $0.append("\(pthread_self())") } }
+        let cancellable = ValueObservation.tracking { db in
+            let count = try db.countWines()
+            note()
+            hasRead.open()
+            mayReturn.pass()
+            return count
+        }.map { count in
+            note()
+            return count
+        }.notify(notified, in: pool)
+        try await onThread {
+            hasRead.pass()
+            if isReadWaiting { pool.asyncRead { _ in } }
+            mayReturn.open()
+        }
+        try await notified.reaches(0)
+        cancellable.cancel()
+        #expect(threads.value.count == 2)
+        #expect((threads.value.first == threads.value.last) == !isReadWaiting)
+    }
 }
