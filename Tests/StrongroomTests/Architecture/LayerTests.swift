@@ -9,6 +9,17 @@ struct LayerTests {
         try SourceLayers(SourceDocumentation.packageFolder.appendingPathComponent("Sources/Strongroom"))
     }
 
+    @Test("The top level of the package has its eight entries, and no file that a test or a program has left")
+    func topLevel() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: SourceDocumentation.packageFolder.path)
+        // What .gitignore names is made by Swift and Xcode.
+        let kept = names.filter { ![".", "Package.resolved", "DerivedData"].contains(where: $0.hasPrefix) }
+        #expect(
+            Set(kept.filter { !$0.hasSuffix(".xcodeproj") }) == [
+                "CHANGELOG.md", "LICENSE", "Package.swift", "README.md", "Shim", "Sources", "Tests", "scripts",
+            ])
+    }
+
     @Test("Each file belongs to a layer, and each layer has files")
     func folders() throws {
         let files = try Self.sources.get().files
