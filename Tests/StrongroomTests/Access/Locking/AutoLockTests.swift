@@ -28,8 +28,8 @@ struct AutoLockTests {
         #expect(try await eventually { writer.isLocked })
         try await writer.unlock(with: LockFixture.key)
         autoLock.cancel()
-        // A lock that has begun goes on.
-        try await Task.sleep(nanoseconds: 100_000_000)
+        // A lock that has begun goes on, once.
+        try await Task.sleep(nanoseconds: 600_000_000)
         if writer.isLocked { try await writer.unlock(with: LockFixture.key) }
         try await Task.sleep(nanoseconds: 600_000_000)
         #expect(!writer.isLocked)
