@@ -38,7 +38,13 @@ struct AutoLockTests {
     @Test("is not idle while an access runs", arguments: LockableKind.allCases)
     func running(kind: LockableKind) async throws {
         let fixture = try LockFixture(kind), writer = fixture.writer
-        let held = try await HeldAccess { hold in try writer.read { _ in hold() } }
+        let held = try await HeldAccess { hold in
+            try writer.read { db in
+                hold()
+                // A lock that had begun would refuse it.
+                _ = try db.countWines()
+            }
+        }
         _ = writer.autoLock(after: .idle(0.1))
         try await Task.sleep(nanoseconds: 400_000_000)
         #expect(!writer.isLocked)
