@@ -52,6 +52,24 @@ private final class FaultyDestination: Destination, @unchecked Sendable {
     func another() throws -> any Destination { self }
 }
 
+/// A state whose release takes so long that others can ask for it meanwhile.
+private final class SlowState: LocalState, @unchecked Sendable {
+    var beforeRelease: (@Sendable () -> Void)?
+
+    override func release() {
+        beforeRelease?()
+        beforeRelease = nil
+        super.release()
+    }
+
+    /// Whether a replicator has the lock of a state.
+    static func isHeld(_ lock: String) -> Bool {
+        let descriptor = open(lock, O_RDONLY)
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+}
+
 @Suite("A replica whose destination fails")
 struct FaultTests {
     private func replica(
@@ -146,5 +164,46 @@ struct FaultTests {
         #expect(error?.reason == .busy)
         try await replica.stop()
         try await scratch.replica().stop()
+    }
+
+    @Test("gives its state back before a stop is answered that is asked for at its very end")
+    func givenBack() async throws {
+        let scratch = try Scratch()
+        let state = try SlowState(folder: scratch.path("state"))
+        let engine = try Engine(
+            Capture(path: scratch.database, folder: state.spoolFolder, settings: Capture.Settings()), state,
+            Shipper(FolderDestination(scratch.destination), state), Engine.Settings(), report: { _ in })
+        let isAnswered = Flag(), isHeld = Flag(), lock = scratch.path("state/lock")
+        state.beforeRelease = { [unowned engine] in
+            // On another thread, as a program would: the engine's own may hold what the answer needs.
+            Thread.detachNewThread {
+                engine.stop { _ in
+                    if SlowState.isHeld(lock) { isHeld.set() }
+                    isAnswered.set()
+                }
+            }
+            for _ in 0..<20 where !isAnswered.isSet { usleep(10_000) }
+        }
+        engine.start()
+        await withCheckedContinuation { continuation in engine.stop { _ in continuation.resume() } }
+        while !isAnswered.isSet { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(!isHeld.isSet)
+    }
+
+    @Test("gives its state back although a process that starts has a copy of its descriptors")
+    func copied() throws {
+        let scratch = try Scratch(), folder = scratch.path("state")
+        let state = try LocalState(folder: folder)
+        var status = stat()
+        try #require(stat(folder + "/lock", &status) == 0)
+        let own = (0..<1024).filter { descriptor in
+            var found = stat()
+            return fstat(Int32(descriptor), &found) == 0 && found.st_ino == status.st_ino
+        }
+        let copies = own.map { dup(Int32($0)) }
+        defer { for copy in copies { close(copy) } }
+        #expect(copies.count == 1)
+        state.release()
+        _ = try LocalState(folder: folder)
     }
 }

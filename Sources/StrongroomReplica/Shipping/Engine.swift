@@ -335,11 +335,13 @@ final class Engine: @unchecked Sendable {
     private func end(_ thread: Int) {
         let isOver = locked {
             hasEnded[thread] = true
+            let isOver = hasEnded == [true, true]
+            // Before a stop can be answered, after which another replicator may take the state.
+            if isOver { state.release() }
             monitor.broadcast()
-            return hasEnded == [true, true]
+            return isOver
         }
         guard isOver else { return }
-        state.release()
         report(.stopped(locked { failure }))
         answerStop()
     }

@@ -2,7 +2,7 @@ import Foundation
 
 /// What a replicator keeps on its own machine, in a folder: the key that signs, the last durable point, the leaves of
 /// its pages, and the point that may be on its way. Pages are not among it, except in the temporary spool.
-final class LocalState {
+class LocalState {
     /// The last point that is known to be durable.
     struct Record: Codable, Equatable {
         var lineage: String
@@ -57,7 +57,10 @@ final class LocalState {
 
     /// Lets another replicator have the state.
     func release() {
-        if lock >= 0 { close(lock) }
+        guard lock >= 0 else { return }
+        // A process that is being started has a copy of the descriptor for a moment, which would keep the lock.
+        flock(lock, LOCK_UN)
+        close(lock)
         lock = -1
     }
 
