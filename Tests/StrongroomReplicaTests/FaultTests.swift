@@ -62,7 +62,7 @@ private final class SlowState: LocalState, @unchecked Sendable {
         super.release()
     }
 
-    /// Whether a replicator has the lock of a state.
+    /// True if a replicator has the lock of a state.
     static func isHeld(_ lock: String) -> Bool {
         let descriptor = open(lock, O_RDONLY)
         defer { close(descriptor) }
