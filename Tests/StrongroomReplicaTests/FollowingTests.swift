@@ -195,14 +195,18 @@ struct FollowingTests {
         try db.createTables()
         try db.run("PRAGMA wal_autocheckpoint = \(automatic)")
         let replica = try scratch.replica { $0.logThreshold = 1 << 20 }
-        var largest = 0
-        for _ in 0..<600 {
+        var largest = 0, looks: Task<Void, any Error>?
+        for count in 1...600 {
             try db.insert(10, size: 1000)
             largest = max(largest, scratch.size("notes.db-wal"))
-            usleep(2000)
+            guard count % 15 == 0 else { continue }
+            // A busy processor delays the looks. The load goes on beside them, and is 30 transactions ahead at most.
+            try await looks?.value
+            looks = Task { _ = try await replica.sync() }
         }
+        try await looks?.value
         // The threshold, and the transactions between some looks at the database.
-        #expect(largest < (automatic == 0 ? 4 << 20 : 6 << 20))
+        #expect(largest < 4 << 20)
         try await replica.stop()
         #expect(try scratch.restoredRows() == ["6000", "6000"])
     }
