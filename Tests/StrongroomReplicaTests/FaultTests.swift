@@ -52,7 +52,7 @@ private final class FaultyDestination: Destination, @unchecked Sendable {
     func another() throws -> any Destination { self }
 }
 
-/// A state whose release takes so long that others can ask for it meanwhile.
+/// A state that does something before its release.
 private final class SlowState: LocalState, @unchecked Sendable {
     var beforeRelease: (@Sendable () -> Void)?
 
@@ -166,7 +166,7 @@ struct FaultTests {
         try await scratch.replica().stop()
     }
 
-    @Test("gives its state back before a stop is answered that is asked for at its very end")
+    @Test("gives its state back before it answers a stop that meets its end")
     func givenBack() async throws {
         let scratch = try Scratch()
         let state = try SlowState(folder: scratch.path("state"))
@@ -190,7 +190,7 @@ struct FaultTests {
         #expect(!isHeld.isSet)
     }
 
-    @Test("gives its state back although a process that starts has a copy of its descriptors")
+    @Test("gives its state back while a process that starts has a copy of its descriptors")
     func copied() throws {
         let scratch = try Scratch(), folder = scratch.path("state")
         let state = try LocalState(folder: folder)
@@ -199,11 +199,23 @@ struct FaultTests {
         let own = (0..<1024).filter { descriptor in
             var found = stat()
             return fstat(Int32(descriptor), &found) == 0 && found.st_ino == status.st_ino
+                && found.st_dev == status.st_dev
         }
         let copies = own.map { dup(Int32($0)) }
         defer { for copy in copies { close(copy) } }
         #expect(copies.count == 1)
         state.release()
+        _ = try LocalState(folder: folder)
+    }
+
+    @Test("with a damaged signing key can begin in the same process once the key is moved away")
+    func damagedSigner() throws {
+        let scratch = try Scratch(), folder = scratch.path("state"), signer = folder + "/signer"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Data("no key".utf8).write(to: URL(fileURLWithPath: signer))
+        let error = #expect(throws: ReplicaError.self) { try LocalState(folder: folder) }
+        #expect(error?.reason == .damaged)
+        try FileManager.default.removeItem(atPath: signer)
         _ = try LocalState(folder: folder)
     }
 }

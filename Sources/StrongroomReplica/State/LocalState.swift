@@ -1,7 +1,8 @@
 import Foundation
 
 /// What a replicator keeps on its own machine, in a folder: the key that signs, the last durable point, the leaves of
-/// its pages, and the point that may be on its way. Pages are not among it, except in the temporary spool.
+/// its pages, and the point that may be on its way. Pages are not among it, except in the temporary spool. Not final, so
+/// that a test can delay its release.
 class LocalState {
     /// The last point that is known to be durable.
     struct Record: Codable, Equatable {
@@ -48,7 +49,13 @@ class LocalState {
                 .busy, folder,
                 "another replicator uses this state; nothing was changed. End it, or give another state folder.")
         }
-        key = try SigningKey(path: folder + "/signer")
+        do {
+            key = try SigningKey(path: folder + "/signer")
+        } catch {
+            // Swift does not call `deinit` for an object without all its properties.
+            close(lock)
+            throw error
+        }
         for name in try Files.names(in: folder) where name.hasPrefix("spool-") { unlink(folder + "/" + name) }
         try load()
     }
