@@ -28,7 +28,7 @@ final class Following {
     private let archive: Archive
     private let path: String
     private let folder: String
-    private let lock: Int32
+    private let lock: FileLock
     private var state: State?
     private var tree: PageTree?
     private var lineage: Lineage?
@@ -37,17 +37,14 @@ final class Following {
     init(archive: Archive, path: String) throws {
         (self.archive, self.path, folder) = (archive, path, path + "-replica")
         try Files.makeFolder(folder)
-        lock = try Files.open(folder + "/followed-lock", O_RDWR | O_CREAT | O_NOFOLLOW)
-        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-            close(lock)
-            throw ReplicaError(.busy, path, "another process follows a replica with it; nothing was changed. End it.")
-        }
+        lock = try FileLock(
+            folder + "/followed-lock",
+            busy: ReplicaError(
+                .busy, path, "another process follows a replica with it; nothing was changed. End it."))
         if let bytes = try Files.read(statePath) {
             state = try? JSONDecoder().decode(State.self, from: Data(bytes))
         }
     }
-
-    deinit { close(lock) }
 
     private var statePath: String { folder + "/followed" }
 

@@ -1,8 +1,9 @@
 import Foundation
 
 /// What a replicator keeps on its own machine, in a folder: the key that signs, the last durable point, the leaves of
-/// its pages, and the point that may be on its way. Pages are not among it, except in the temporary spool. Not final, so
-/// that a test can delay its release.
+/// its pages, and the point that may be on its way. Pages are not among it, except in the temporary spool.
+///
+/// It is not final, so that a test can delay its release.
 class LocalState {
     /// The last point that is known to be durable.
     struct Record: Codable, Equatable {
@@ -29,7 +30,7 @@ class LocalState {
 
     let folder: String
     let key: SigningKey
-    private var lock: Int32
+    private var lock: FileLock?
     private(set) var record: Record?
     private(set) var tree: PageTree?
 
@@ -42,34 +43,18 @@ class LocalState {
     init(folder: String) throws {
         self.folder = folder
         try Files.makeFolder(folder)
-        lock = try Files.open(folder + "/lock", O_RDWR | O_CREAT | O_NOFOLLOW)
-        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-            close(lock)
-            throw ReplicaError(
+        lock = try FileLock(
+            folder + "/lock",
+            busy: ReplicaError(
                 .busy, folder,
-                "another replicator uses this state; nothing was changed. End it, or give another state folder.")
-        }
-        do {
-            key = try SigningKey(path: folder + "/signer")
-        } catch {
-            // Swift does not call `deinit` for an object without all its properties.
-            close(lock)
-            throw error
-        }
+                "another replicator uses this state; nothing was changed. End it, or give another state folder."))
+        key = try SigningKey(path: folder + "/signer")
         for name in try Files.names(in: folder) where name.hasPrefix("spool-") { unlink(folder + "/" + name) }
         try load()
     }
 
-    deinit { release() }
-
     /// Lets another replicator have the state.
-    func release() {
-        guard lock >= 0 else { return }
-        // A process that is being started has a copy of the descriptor for a moment, which would keep the lock.
-        flock(lock, LOCK_UN)
-        close(lock)
-        lock = -1
-    }
+    func release() { lock = nil }
 
     /// Reads record and leaves. If they don't belong together, there is no known point: a full one follows.
     private func load() throws {
